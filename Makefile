@@ -214,9 +214,9 @@ $(FOLDERS):
 	@mkdir -p $@
 
 # Tests that only make check-whole runs: repetitions in double, long inputs, limits, interruptions; many kernels, tables
-# and cases of one kind, which another test has a few of; the site, the shells, pictures, and the checkers themselves.
+# and cases of one kind, which another test has a few of; browsers, the site, the shells, pictures, and the checkers themselves.
 LEFT = $(addprefix test_,case_mistakes compare fused_f64 fused_backward_f64 kernel_bugs limits observe_fits why_tables) \
-	$(addprefix check_,cases.sh completion.sh limits.sh long.sh mistakes.sh porters.sh schema.sh site.sh svg.sh \
+	$(addprefix check_,browser.sh cases.sh completion.sh limits.sh long.sh mistakes.sh porters.sh schema.sh site.sh svg.sh \
 	worksheet.sh) run_selfcheck run_examples_selfcheck
 # CHECKED_LATER: nor what check-whole runs in full, for .ci/run, which runs both.
 check: attn tests
@@ -231,7 +231,7 @@ SKIPPING = $(addprefix check_,binary.sh printed.sh python.sh)
 check-whole: attn tests
 	ATTN_WHOLE=1 sh tests/run.sh $(BUILD) $(SAMPLED) $(SKIPPING)
 
-# The most telling tests in the least time: no browser, no pairs of options; a sample of faults, random numbers and
+# The most telling tests in the least time: no equations of pages, no pairs of options; a sample of faults, random numbers and
 # shapes.
 SLOW_TESTS = check_page.sh check_environment.sh test_pairs
 check-quick: attn tests

@@ -22,7 +22,7 @@ if [ -z "${ATTN_WHOLE-}" ]; then
 fi
 
 # The longest tests start first, so that no processor waits at the end.
-longest='check_page.sh check_long.sh cli documentation test_why test_pairs hostile test_kernel_bugs test_fused check_mistakes.sh check_files.sh check_limits.sh test_limits run_examples_selfcheck
+longest='check_browser.sh check_page.sh check_long.sh cli documentation test_why test_pairs hostile test_kernel_bugs test_fused check_mistakes.sh check_files.sh check_limits.sh test_limits run_examples_selfcheck
     run_selfcheck test_session check_options.sh check_svg.sh check_install.sh test_cases test_faults test_observe_fits check_manual.sh test_decimal test_explain test_fuzz check_wrong.sh'
 
 all_of() { # KIND

@@ -2,6 +2,7 @@
 /* The attention module of a checkpoint: which tensors are found to be one, in which layer and tower, and which rows of
  * them become query, key and value. */
 #include "check.h"
+#include "layer/quantised.h"
 #include "layer/unpack.h"
 #include "model/safetensors_form.h"
 #include "support.h"
@@ -54,10 +55,14 @@ static void write_tensors(const char *list)
 static enum status open_list(const char *tensors, struct arena *arena, struct checkpoint *checkpoint,
                              struct module_list *list, struct error *error)
 {
+    static const struct config NONE;
+    static struct quantised plain;
     write_tensors(tensors);
-    return checkpoint_open(path, arena, checkpoint, error) || modules_find(checkpoint, arena, list, error)
-               ? error->status
-               : STATUS_OK;
+    if (checkpoint_open(path, arena, checkpoint, error) || modules_find(checkpoint, arena, list, error) ||
+        quantised_begin(&plain, checkpoint, &NONE, error))
+        return error->status;
+    list->quantised = &plain;
+    return STATUS_OK;
 }
 
 static void check_told(const char *expected, const struct error *error)

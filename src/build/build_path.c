@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "build/build.h"
 
-#include "base/threads.h"
 #include "kernel/fused.h"
 #include "model/stages.h"
 #include "stage/operand_steps.h"
@@ -21,10 +20,6 @@ static const char *obstacle(const struct problem *problem, char *text, size_t si
         return "dropout draws for each of T x T weights, which it never forms";
     if (problem->rounding.when != ROUNDING_STAGES)
         return "it rounds its result once; type --rounding stages";
-    if (problem->given.heads_out != NULL)
-        return "it joins all heads; leave out --without-heads";
-    if (problem->parameters.gate.weight.rank > 0)
-        return "it joins the heads without their gate";
     if (problem->mask.alibi_slopes != NULL && problem->mask.places.rounds)
         return "only the reference rounds scaled slopes on the way";
     if (problem->rounding.softmax_dtype != problem->rounding.dtype && problem->rounding.softmax_dtype != number) {
@@ -116,7 +111,6 @@ enum status build_path(const struct build *build)
     const bool large = problem_work(problem) >= FUSED_WORK, forced = path == PATH_FUSED || path == PATH_FAST16;
     if (choose_kernels(build) != STATUS_OK)
         return build->error->status;
-    problem->path.threads = build->options->threads > 0 ? (unsigned)build->options->threads : threads_available();
     if (forced || (path == PATH_AUTO && large))
         check_query(build);
     const char *name = path == PATH_FAST16 ? "fast16" : "fused";

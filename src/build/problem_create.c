@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "build/problem_create.h"
 
+#include "base/threads.h"
 #include "build/build.h"
 
-#include "base/threads.h"
 #include "cli/option_text.h"
 #include "stage/gate.h"
 
@@ -22,13 +22,15 @@ static bool is_of_other_layer(const struct build *build)
     return recorded != NULL && strcmp(recorded, number) != 0;
 }
 
-/* Rejects input settings that choose a module's tensors, which attn has read before. */
+/* Rejects input settings that choose a module's tensors, which attn has read before. A result may name another layer,
+ * but not another adapter, of which its numbers would not tell. */
 static enum status check_late_settings(const struct build *build)
 {
-    static const enum option_id LATE[] = {OPTION_LAYER, OPTION_MODULE,   OPTION_FAMILY,
-                                          OPTION_HEADS, OPTION_KV_HEADS, OPTION_PACKING};
+    static const enum option_id LATE[] = {OPTION_LAYER,    OPTION_MODULE,  OPTION_FAMILY, OPTION_HEADS,
+                                          OPTION_KV_HEADS, OPTION_PACKING, OPTION_ADAPTER};
     for (size_t i = 0; i < sizeof LATE / sizeof LATE[0]; i++)
-        if (build->layer != NULL && !build->inputs->is_result && build->options->origin[LATE[i]] == ORIGIN_FILE)
+        if (build->layer != NULL && build->options->origin[LATE[i]] == ORIGIN_FILE &&
+            (LATE[i] == OPTION_ADAPTER || !build->inputs->is_result))
             return error_usage(build->error,
                                "%s: settings: %s decides which tensors attn reads, so a file cannot set it; type --%s",
                                build->inputs->source, OPTIONS[LATE[i]].name, OPTIONS[LATE[i]].name);
@@ -452,9 +454,9 @@ static enum status finish_problem(const struct build *build)
     if (problem->chosen.explains && problem->rounding.when == ROUNDING_OPERATIONS)
         return error_usage(build->error, "--explain needs stages that are rounded once; type "
                                          "--rounding stages");
-    const unsigned threads = options->threads > 0 ? (unsigned)options->threads : threads_available();
-    if (gate_make(problem, gate_sigmoid, threads, build->arena, build->error) || build_grad(build) ||
-        (problem->chosen.has_cell && build_cell(build) != STATUS_OK))
+    problem->path.threads = options->threads > 0 ? (unsigned)options->threads : threads_available();
+    if ((!problem->parameters_only && gate_make(problem, gate_sigmoid, build->arena, build->error)) ||
+        build_grad(build) || (problem->chosen.has_cell && build_cell(build) != STATUS_OK))
         return build->error->status;
     if (build_mistakes(build) || build_check_dtype(build) || build_stages(build) || build_mistaken_gradients(build) ||
         (!problem->parameters_only && (build_page(build) || build_path(build))))

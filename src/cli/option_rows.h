@@ -233,7 +233,7 @@
         .help = "which of several, by how its name begins: decoder, vision_model") \
     ROW(CONFIG, config, FILE, ABILITY_OPENS, .name = "config", .argument = "FILE", .reads = true, \
         .fallback = "config.json beside the checkpoint", .help = "heads, windows, scales, rotations of the model") \
-    ROW(ADAPTER, adapter, FILE, ABILITY_OPENS, .name = "adapter", .argument = "DIR", \
+    ROW(ADAPTER, adapter, FILE, ABILITY_OPENS, .name = "adapter", .argument = "DIR", .asked = "adapter", .setting = true, \
         .foreign = "lora peft loraadapter", .fallback = "none", \
         .help = "add the LoRA adapter of this folder to the weights, as PEFT merges it") \
     ROW(FAMILY, family, TEXT, ABILITY_COMPUTES, .name = "family", .argument = "TYPE", .asked = "family", .setting = true, \

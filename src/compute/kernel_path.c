@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compute/kernel_path.h"
 
+#include "base/threads.h"
 #include "compute/operands.h"
 #include "kernel/fused.h"
 #include "kernel/fused_backward.h"
@@ -108,6 +109,38 @@ static void join_heads(const struct attention *attention, char *joined)
                 memcpy(joined + (item * computed_rows + slot) * width + head * d, from, d);
 }
 
+struct gating {
+    const struct attention *attention;
+    const struct tensor *joined; /* (B, S, H d_v) */
+    double *rooms;               /* (threads, H d_v) */
+};
+
+/* Multiplies a row by the gate, and leaves heads out. */
+static void gate_heads(void *context, size_t row, unsigned thread)
+{
+    const struct gating *gating = context;
+    const struct problem *problem = gating->attention->problem;
+    const size_t width = problem->size.heads * problem->size.d_value, rows = gating->attention->computed_rows;
+    double *numbers = gating->rooms + thread * width;
+    tensor_load(gating->joined, row * width, width, numbers);
+    problem_gate_heads(problem, row / rows * problem->size.queries + gating->attention->positions[row % rows], numbers);
+    tensor_store(gating->joined, row * width, width, numbers);
+}
+
+static enum status gate_all(const struct attention *attention, const struct tensor *joined, struct arena *scratch,
+                            struct error *error)
+{
+    const struct problem *problem = attention->problem;
+    const size_t width = problem->size.heads * problem->size.d_value;
+    struct gating gating = {.attention = attention, .joined = joined};
+    if (problem->given.gate.rank == 0 && problem->given.heads_out == NULL)
+        return STATUS_OK;
+    gating.rooms = arena_allocate(scratch, problem->path.threads, width * sizeof(double), error);
+    if (gating.rooms != NULL)
+        threads_run(problem->path.threads, problem->size.items * attention->computed_rows, gate_heads, &gating);
+    return error->status;
+}
+
 /* Lists the held statistics, and the lse for the backward pass. */
 static size_t list_statistics(struct attention *attention, struct fused_statistic list[STAGE_COUNT])
 {
@@ -190,6 +223,8 @@ enum status kernel_path_context(struct attention *attention, struct fused_found 
         attention->made |= STAGE_BIT(STAGE_OUTPUT);
     if (status == STATUS_OK && split && output)
         join_heads(attention, joined.data);
+    if (status == STATUS_OK && output)
+        status = gate_all(attention, &joined, &scratch, error);
     if (status == STATUS_OK && output && problem->plan.has_out)
         status = project(attention, &problem->parameters.out,
                          (struct project_job){.x = joined.data,

@@ -333,10 +333,8 @@ enum status gguf_config(const struct checkpoint *checkpoint, struct config *conf
     struct building building = {.checkpoint = checkpoint, .error = error};
     const struct gguf_value *name = gguf_find(checkpoint->gguf, "general.architecture");
     if (name == NULL || name->is_array || name->type != GGUF_STRING)
-        return error_usage(error, "%s: general.architecture is missing%s", checkpoint->source,
-                           gguf_find(checkpoint->gguf, "split.count") != NULL
-                               ? ", as in the later parts of a model; join them: llama-gguf-split --merge FIRST ALL"
-                               : " or no text; the file is damaged");
+        return error_usage(error, "%s: general.architecture is missing or no text; the file is damaged",
+                           checkpoint->source);
     building.architecture = gguf_text(name, checkpoint->arena, error);
     if (building.architecture == NULL)
         return error->status;

@@ -259,7 +259,6 @@ static enum status read_module(struct reading *reading, struct layer *layer)
     struct unpack_plan plan = {0};
     size_t columns = 0;
     layer->config = reading->config_path;
-    layer->adapter = reading->options->adapter;
     if (add_options(reading, &layer->facts) ||
         reading_heads(reading, layer->module, &layer->family, &plan, &layer->facts) != STATUS_OK)
         return reading->error->status;

@@ -22,7 +22,6 @@ struct layer {
     const struct layer_module *module;
     const struct family_row *family; /* FAMILY_NONE where neither config nor option name one */
     const char *config;              /* the config's path, as messages show it; or NULL */
-    const char *adapter;             /* the folder of --adapter, or NULL */
     struct layer_facts facts;        /* all settings and their sources */
     struct input_file weights;       /* under the names of unpack.h */
     struct layer_warnings warnings;

@@ -30,7 +30,7 @@ struct layer_module {
 struct module_list {
     const struct checkpoint *checkpoint;
     const struct adapter *adapter; /* whose changes module_unpack makes, or NULL */
-    struct quantised *quantised; /* of these tensors; NULL: no weight is quantised */
+    struct quantised *quantised; /* of these tensors, set by the caller; module_unpack needs it */
     const struct layer_module *modules;
     const char **prefixes; /* (count) of the modules, sorted */
     size_t count;

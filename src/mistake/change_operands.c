@@ -396,9 +396,15 @@ static const char NO_GATE[] = "there is no gate";
 
 const char *recipe_make_gate(struct recipe *recipe, gate_function *function, const char *formula)
 {
-    gate_make(&recipe->problem, function, 1, recipe->arena, recipe->error);
+    struct problem *problem = &recipe->problem;
+    const unsigned threads = problem->path.threads;
+    problem->path.threads = 1; /* a trial has one */
+    gate_make(problem, function, recipe->arena, recipe->error);
+    problem->path.threads = threads;
     if (formula != NULL)
         recipe_tells(recipe, STAGE_GATE, formula);
+    if (function != gate_sigmoid)
+        recipe->not_differentiable = recipe->making;
     return recipe->problem.given.gate.rank == 0 && formula != NULL ? NO_GATE : NULL;
 }
 
@@ -457,6 +463,7 @@ CHANGE_BY(GATE_VIEW)
         tensor_load(&own, (item * heads * rows + at % heads * rows + at / heads) * d, d, numbers);
         tensor_store(gate, i * d, d, numbers);
     }
+    recipe->not_differentiable = recipe->making;
     return recipe_tells(recipe, STAGE_GATE, "the gate, its rows read on from head to head");
 }
 

@@ -72,6 +72,9 @@ const char *problem_label(const struct problem *problem, bool of_keys, size_t it
 /* Whether --without-heads names the head. */
 bool problem_leaves_out(const struct problem *problem, size_t head);
 
+/* The gate of a column of the heads side by side, of a token (item x Tq + query); 1 without a gate. */
+double problem_gate(const struct problem *problem, size_t token, size_t column);
+
 /* Multiplies the contexts of a token (item x Tq + query), a row of all heads side by side (H d_v), by their gate, and
  * sets those of the heads that --without-heads names to 0. */
 void problem_gate_heads(const struct problem *problem, size_t token, double *contexts);

@@ -46,22 +46,21 @@ double gate_sigmoid(double x)
     return 1 / (1 + exp(-x));
 }
 
-enum status gate_make(struct problem *problem, gate_function *function, unsigned threads, struct arena *arena,
-                      struct error *error)
+enum status gate_make(struct problem *problem, gate_function *function, struct arena *arena, struct error *error)
 {
     const struct projection *by = &problem->parameters.gate;
     const size_t tokens = problem->size.items * problem->size.queries, d = problem->size.d_value;
     const size_t shape[] = {problem->size.items, problem->size.heads, problem->size.queries, d};
     struct arena scratch = {0};
-    if (by->weight.rank == 0 || problem->parameters_only)
+    if (by->weight.rank == 0)
         return STATUS_OK;
-    if ((double)tokens * (double)problem->size.d_in * (double)by->weight.shape[0] < 0x1p20)
-        threads = 1;
+    const bool few = (double)tokens * (double)problem->size.d_in * (double)by->weight.shape[0] < 0x1p20;
+    const unsigned threads = few ? 1 : problem->path.threads;
     struct gating gating = {.problem = problem, .function = function, .gate = &problem->given.gate};
     const size_t of_head = by->weight.shape[0] / problem->size.heads,
                  fit = PIECE_NUMBERS / (problem->size.d_in * of_head);
     gating.repeats = d / of_head;
-    if (tensor_create(gating.gate, dtype_storage(problem->rounding.dtype), 4, shape, arena, error))
+    if (tensor_create(gating.gate, dtype_storage(problem->rounding.dtype), 4, shape, arena, error) != STATUS_OK)
         return error->status;
     for (size_t count; gating.head < problem->size.heads && error->status == STATUS_OK; gating.head += count) {
         count = memory_smaller(problem->size.heads - gating.head, memory_larger(fit, 1));
@@ -79,8 +78,6 @@ enum status gate_make(struct problem *problem, gate_function *function, unsigned
     return error->status;
 }
 
-/* --- the stage --------------------------------------------------------------------------------------------------- */
-
 static bool applies_gate(const struct problem *problem)
 {
     return problem->parameters.gate.weight.rank > 0;
@@ -97,13 +94,9 @@ static void formula_gate(const struct problem *problem, enum stage stage, struct
 /* "sigmoid of -0.2513": the number before is the inverse of the made one. */
 static bool prepare_gate(struct explanation *e, struct explain_lines *line)
 {
-    double gate;
     const struct explain_place at = line->place;
-    const size_t queries = e->problem->size.queries, d = e->problem->size.d_value;
-    tensor_load(&e->problem->given.gate,
-                ((at.item * e->problem->size.heads + at.head) * queries + e->problem->chosen.rows[at.row]) * d +
-                    line->index,
-                1, &gate);
+    const double gate = problem_gate(e->problem, at.item * e->problem->size.queries + e->problem->chosen.rows[at.row],
+                                     at.head * e->problem->size.d_value + line->index);
     if (e->problem->mistake.formulas[STAGE_GATE] == NULL)
         snprintf(line->words, sizeof line->words, ", sigmoid of %s",
                  explain_number(e, STAGE_QUERY, log(gate / (1 - gate))));
@@ -121,3 +114,7 @@ const struct stage_functions stage_gate = {
     .lack = "there is no 'gate' without W_gate, which few models have; expected 'output'",
     .formula = formula_gate,
     .explain = explain_gate};
+const struct stage_functions stage_grad_gate = {
+    .applies = applies_gate,
+    .lack = "there is no 'grad_gate' without W_gate, which few models have; expected 'grad_context'",
+    .formula_words = "grad_output . out_proj.weight, cut into heads, x context"};

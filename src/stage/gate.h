@@ -9,8 +9,8 @@
 typedef double gate_function(double x);
 gate_function gate_sigmoid;
 
-/* Makes given.gate, in the arena, if the parameters have one. STATUS_SYSTEM: out of memory. */
-enum status gate_make(struct problem *problem, gate_function *function, unsigned threads, struct arena *arena,
-                      struct error *error);
+/* Makes given.gate (B, H, Tq, d_v) of the inputs in the working dtype, if the parameters have a gate. It lives in the
+ * arena. STATUS_SYSTEM: out of memory. */
+enum status gate_make(struct problem *problem, gate_function *function, struct arena *arena, struct error *error);
 
 #endif

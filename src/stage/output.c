@@ -3,7 +3,6 @@
 
 #include "stage/stage.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -2,6 +2,7 @@
 #include "steps/steps.h"
 
 #include "compute/result.h"
+#include "stage/gate.h"
 
 #include <math.h>
 #include <string.h>
@@ -62,8 +63,6 @@ enum status steps_check(const struct options *options, const struct problem *pro
             MASKS[lifting].option);
     if (problem->chosen.whole_count != problem->size.queries)
         return error_usage(error, "--steps takes all tokens; remove query from the settings");
-    if (problem->given.gate.rank > 0)
-        return error_usage(error, "--steps does not take a gate of the contexts; leave out --steps");
     if (problem->drop.share > 0)
         return error_usage(error, "--steps: dropout draws for the full table at once, and a model that generates text "
                                   "uses none; type --dropout 0");
@@ -223,6 +222,8 @@ static enum status make_fresh(const struct run *run, const struct step *step, st
     if (slice(problem, &problem->given.inputs, false, first, count, &fresh->given.inputs, arena, error) != STATUS_OK)
         return error->status;
     fresh->given.key_inputs = fresh->given.inputs;
+    if (gate_make(fresh, gate_sigmoid, arena, error) != STATUS_OK)
+        return error->status;
     return turn_so_far(fresh, problem, step, arena, error);
 }
 
@@ -284,6 +285,7 @@ static enum status make_attending(const struct run *run, const struct step *step
 {
     const size_t keys = keys_at(run->problem, step->end).most;
     *attending = part_of(run, step, keys);
+    attending->given.gate = fresh->problem->given.gate;
     attending->given.inputs.rank = attending->given.key_inputs.rank = 0;
     attending->given.residual = attending->scaling.on_query = false;
     attending->rotation.rope.kind = ROPE_NONE;

@@ -138,10 +138,6 @@ static void add_source(struct wrap *line, const struct problem *problem)
     }
     wrap_add(line, "%s", problem->layer->family->by_hand ? "no family" : problem->layer->family->title);
     wrap_add(line, "%s of %s", problem->layer->module->path, shown);
-    if (problem->layer->adapter != NULL) {
-        text_shown(problem->layer->adapter, SETTING_COLUMNS, shown, sizeof shown);
-        wrap_add(line, "adapter %s", shown);
-    }
     if (problem->layer->dequantised != NULL)
         wrap_add(line, "weights dequantised from %s", problem->layer->dequantised);
     if (problem->layer->reordered)

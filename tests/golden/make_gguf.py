@@ -5,7 +5,8 @@
 
 Made with gguf 0.19.0, torch 2.15.0, safetensors 0.8.0 and numpy.
 
-llama-3.1.gguf is that of llama-3 with the positions of Llama 3.1's training. Any other NAME.gguf holds the attention of the case NAME of tests/layers, with the metadata, the names and the order of rows that
+llama-3.1.gguf is that of llama-3 with the positions of Llama 3.1's training, parts-0000N-of-00003.gguf are llama-3 in
+three parts. Any other NAME.gguf holds the attention of the case NAME of tests/layers, with the metadata, the names and the order of rows that
 llama.cpp's converter writes; the expected stages are those of the case. A line of cases.txt is the name, the layer, and
 options of attn for what a GGUF does not say.
 
@@ -45,10 +46,11 @@ def add(writer, key, value):
         writer.add_uint32(key, value)
 
 
-def write(name, arch, values, tensors, kind=Type.BF16):
-    """Vectors are float32, as the converter has them; matrices are of `kind`, or as they come."""
-    writer = gguf.GGUFWriter(os.path.join(OUT, name + ".gguf"), arch)
-    if arch == "llama":
+def write(name, arch, values, tensors, kind=Type.BF16, most=0):
+    """Vectors are float32, as the converter has them; matrices are of `kind`, or as they come. `most`: tensors of a
+    part; 0: there is one."""
+    writer = gguf.GGUFWriter(os.path.join(OUT, name + ".gguf"), arch, split_max_tensors=most)
+    if arch == "llama" and not most:
         writer.add_custom_alignment(64)
     for key, value in values.items():
         if value is not None:
@@ -106,7 +108,7 @@ NORMS_OF_FALCON_40B = [("attn_norm", "ln_mlp"), ("attn_norm_2", "ln_attn")]
 
 
 def convert(name, arch, layer, change=None, permuted=False, plus_one=False, grouped=False, split=False, roles=ROLES,
-            old=None, to=None):
+            old=None, to=None, most=0):
     """`old` replaces llama3's positions of the training; `to` names the file."""
     folder = os.path.join(LAYERS, name)
     config = json.load(open(os.path.join(folder, "config.json")))
@@ -183,7 +185,7 @@ def convert(name, arch, layer, change=None, permuted=False, plus_one=False, grou
             tensors[f"blk.{layer}.attn_v_b.weight"] = numpy.ascontiguousarray(both[:, keys:])
             continue
         tensors[f"blk.{layer}.{role}{end}"] = numpy.ascontiguousarray(x)
-    write(to or name, arch, values, tensors, Type.F32 if plus_one else Type.BF16)
+    write(to or name, arch, values, tensors, Type.F32 if plus_one else Type.BF16, most)
 
 
 def latent(config, gating):
@@ -330,6 +332,7 @@ def main():
         scale = f" --scale={case['settings']['scale']}" if "query_pre_attn_scalar" in config else ""
         lines.append(f"{name} {case['layer']}{scale}")
     convert("llama-3", layer=1, old=8192, to="llama-3.1", **LLAMA)
+    convert("llama-3", layer=1, to="parts", most=3, **LLAMA)
     with open(os.path.join(OUT, "cases.txt"), "w") as file:
         file.write("\n".join(lines) + "\n")
     make_types()
