@@ -1481,6 +1481,19 @@ ROW(LAYER_ROPE, LAYER, .name = "layer-rope",
 ROW(LAYER_KIND, LAYER, .name = "layer-kind",
     .sentence = "window and rotation are those of another layer, of another kind", OWN_LAYER)
 #undef OWN_LAYER
+ROW(LAYER_ADAPTER, LAYER, .name = "layer-adapter",
+    .sentence = "the LoRA adapter is missing, or added with another factor",
+    .pytorch = "weight + lora_alpha / r * (lora_B @ lora_A), once; rslora: / r**0.5",
+    .numpy = "w = w + alpha / r * b @ a  # rslora: alpha / np.sqrt(r)",
+    .c = "w[i][j] += alpha / r * the sum over k of b[i][k] * a[k][j]",
+    .section = "attn-layer: A checkpoint", .forms = MISTAKE_FORMS("missing", "twice", "unscaled", "by-alpha", "other-root"))
+ROW(LAYER_QUANTISED, LAYER, .name = "layer-quantised",
+    .sentence = "the quantised weights are read with another scale or zero point",
+    .pytorch = "(codes - zeros) * scales, both of the group; GPTQ v1 stores zeros - 1",
+    .numpy = "w = (q - zero[:, g]) * scale[:, g]  # g = np.arange(columns) // group",
+    .c = "w[i][j] = (q[i][j] - zero[i][j / group]) * scale[i][j / group]",
+    .section = "attn-layer: Quantised weights",
+    .forms = MISTAKE_FORMS("scale-missing", "scale-inverted", "scale-next", "zero-missing", "zero-plus-1", "zero-minus-1"))
 ROW(DRAW_RAND, DRAW, .name = "draw-rand",
     .sentence = "torch.rand draws the matrices, but you asked attn for another way",
     .pytorch = "nn.Linear(d_in, d_out, bias=False); or run attn with --init rand",
