@@ -46,6 +46,7 @@ static const struct job JOBS[] = {
     {"words", "multihead -H 2 -d 4 --add-positions sinusoidal", 0, 0, 1, 4, 4, 4, 0,
      ", \"unembedding\": [[1, 0.5, -1, 0.25], [2, -0.5, 0, 1], [-1, 1.5, 0.75, 0], [0.125, 1, 2, -1]], "
      "\"unembedding_bias\": [0.5, -0.25, 1, 0]"},
+    {"positions of a table", "multihead -H 2 -d 4", 0, 0, 2, 4, 4, 4, 0, PROJECTED(4, 4) ", position_embedding 5 4"},
     {"groups", "multihead -H 4 --kv-heads 2 -d 8", 0, 0, 1, 6, 6, 5, 0, ""},
     {"batch", "multihead -H 2 -d 6 --softcap 1.5", 0, 0, 2, 4, 4, 6, 0, ""},
     {"mkl", "multihead -H 2 -d 6 --dropout 0.5 --rng torch-mkl", 0, 0, 2, 4, 4, 6, 0, ""},

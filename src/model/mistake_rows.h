@@ -797,6 +797,12 @@ ROW(POSITIONS_TWICE, POSITIONS, .name = "positions-twice",
     .pytorch = "x = tok_emb(ids) + pos_emb(torch.arange(T)), not again in the block",
     .numpy = "x = embedding[ids] + positions[:T]  # once",
     .c = "add positions[t][c] once, where the embedding is read")
+ROW(POSITIONS_OTHER, POSITIONS, .name = "positions-other",
+    .sentence = "each token gets the position next to its own, or all get the first",
+    .pytorch = "pos_emb(torch.arange(T)), from 0; with a cache from the length of the past on",
+    .numpy = "x = embedding[ids] + positions[:T]  # not positions[1 : T + 1]",
+    .c = "x[t][c] = embedding[id[t]][c] + positions[t][c], with t from 0",
+    .forms = MISTAKE_FORMS("next", "previous", "first"))
 ROW(RESIDUAL_MISSING, RESIDUAL, .name = "residual-missing",
     .sentence = "the output is not added to the inputs: it alone makes the logits",
     .pytorch = "x = x + self.attn(x)",
