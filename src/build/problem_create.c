@@ -438,8 +438,8 @@ static enum status finish_problem(const struct build *build)
     if (problem->chosen.explains && problem->rounding.when == ROUNDING_OPERATIONS)
         return error_usage(build->error, "--explain needs stages that are rounded once; type --rounding stages");
     problem->path.threads = options->threads > 0 ? (unsigned)options->threads : threads_available();
-    if ((!problem->parameters_only && gate_make(problem, build->arena, build->error)) || build_grad(build) ||
-        (problem->chosen.has_cell && build_cell(build) != STATUS_OK))
+    if ((!problem->parameters_only && gate_make(problem, gate_sigmoid, build->arena, build->error)) ||
+        build_grad(build) || (problem->chosen.has_cell && build_cell(build) != STATUS_OK))
         return build->error->status;
     if (build_mistakes(build) || build_check_dtype(build) || build_stages(build) || build_mistaken_gradients(build) ||
         (!problem->parameters_only && (build_page(build) || build_path(build))))

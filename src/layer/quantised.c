@@ -576,8 +576,24 @@ enum status quantised_look(struct quantised *quantised, const char *name, const 
 
 /* --- numbers ----------------------------------------------------------------------------------------------------- */
 
+/* The zero point, and the scale, with a mistake. FP8 has no zero point; that of a packed code stays one. */
+static double mistaken_zero(const struct weight *weight, enum quantised_mistake mistake, double zero)
+{
+    const double codes = ldexp(1, (int)weight->bits);
+    const int by = (mistake == QUANTISED_ZERO_PLUS_1) - (mistake == QUANTISED_ZERO_MINUS_1);
+    if (by == 0 || (!weight->whole && weight->row->word == 0))
+        return mistake == QUANTISED_ZERO_MISSING ? 0 : zero;
+    return weight->row->word > 0 ? fmod(zero + by + codes, codes) : zero + by;
+}
+
+static double mistaken_scale(enum quantised_mistake mistake, double scale)
+{
+    return mistake == QUANTISED_SCALE_MISSING ? 1 : mistake == QUANTISED_SCALE_INVERTED ? 1 / scale : scale;
+}
+
 /* Dequantises a row; `zeros` has room for the zero points of its groups. */
-static void load_row(const struct weight *weight, const double *groups, size_t row, double *zeros, double *numbers)
+static void load_row(const struct weight *weight, enum quantised_mistake mistake, const double *groups, size_t row,
+                     double *zeros, double *numbers)
 {
     const struct codes *codes = &weight->zeros;
     const size_t down = weight->block[0] > 0 ? row / weight->block[0] : 0;
@@ -590,11 +606,14 @@ static void load_row(const struct weight *weight, const double *groups, size_t r
             zeros[block] = number_at(codes, row, block);
         else if (codes->stored != NULL)
             zeros[block] += codes->table[((const unsigned char *)codes->stored->tensor.data)[first + block * step]];
+        zeros[block] = mistaken_zero(weight, mistake, zeros[block]);
     }
     for (size_t i = 0; i < weight->columns; i++) {
         const size_t block = groups != NULL ? (size_t)groups[i] : weight->block[1] > 0 ? i / weight->block[1] : 0;
         const size_t at = first + block * step;
-        numbers[i] = (float)((number_at(&weight->codes, row, i) - zeros[block]) * weight->scales[at]);
+        const size_t of_scale = mistake == QUANTISED_SCALE_NEXT ? (block + 1) % weight->across : block;
+        numbers[i] = (float)((number_at(&weight->codes, row, i) - zeros[block]) *
+                             mistaken_scale(mistake, weight->scales[first + of_scale * step]));
         if (weight->added != NULL) {
             dtype_round(weight->rounded, &numbers[i], 1);
             numbers[i] = (float)(numbers[i] + weight->added[at]);
@@ -647,7 +666,7 @@ enum status quantised_take(struct quantised *quantised, const char *name, struct
     *file = weight.part[CODES].look->source;
     describe(&weight, quantised);
     for (size_t i = 0; i < weight.rows; i++) {
-        load_row(&weight, groups, i, zeros, row);
+        load_row(&weight, quantised->mistake, groups, i, zeros, row);
         tensor_store(tensor, i * weight.columns, weight.columns, row);
     }
     return STATUS_OK;

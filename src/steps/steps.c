@@ -223,7 +223,7 @@ static enum status make_fresh(const struct run *run, const struct step *step, st
     if (slice(problem, &problem->given.inputs, false, first, count, &fresh->given.inputs, arena, error) != STATUS_OK)
         return error->status;
     fresh->given.key_inputs = fresh->given.inputs;
-    if (gate_make(fresh, arena, error) != STATUS_OK)
+    if (gate_make(fresh, gate_sigmoid, arena, error) != STATUS_OK)
         return error->status;
     return turn_so_far(fresh, problem, step, arena, error);
 }

@@ -251,7 +251,13 @@ static const char *const LATER[] = {"softmax-maximum-from-0",
                                     "rope-bf16",
                                     "rope-degrees",
                                     "sinks-negative",
-                                    "sinks-zero"};
+                                    "sinks-zero",
+                                    "packing-gate",
+                                    "value-norm-missing",
+                                    "value-norm-of-key",
+                                    "gate-missing",
+                                    "gate-function",
+                                    "gate-view"};
 
 bool stress_is_later(const char *mistake)
 {
