@@ -45,7 +45,7 @@ try() { # MACHINE PROGRAM
     mkdir -p "$folder"
     printf '#!/bin/sh\nexec %s "%s" "$@"\n' "$runner" "$(cd "${2%/*}" && pwd)/${2##*/}" >"$folder/attn"
     chmod +x "$folder/attn"
-    ATTN_BIN=$folder "$build/run_examples" README.md man/attn.1 man/attn-sdpa.1
+    ATTN_BIN=$folder "$build/run_examples" README.md man/attn.1 man/attn-sdpa.1 tests/cli/features.test
     # Programs of zig see no instruction set of an x86_64 processor, and are slow there.
     [ "$1" != "$(uname -m)" ] || [ "$("$folder/attn" --version)" = "$("$build/attn" --version)" ] ||
         { echo "attn-$version-linux-$1 lacks kernels that this machine has: install musl-gcc (Debian: musl-tools)" >&2; exit 1; }
