@@ -516,7 +516,9 @@ static enum status parse_words(struct options *options, int argc, char **argv, s
             return error->status;
         if (word[0] == '-' && word[1] == '-' && word[2] != '\0' && !is_long_option(options, longs, word))
             return unknown_option(options, word, error);
-        int code = getopt_long(argc, argv, letters, longs, NULL);
+        const bool dash = strcmp(word, "-") == 0; /* musl's getopt would end the options there */
+        const int code = dash ? PLAIN_WORD : getopt_long(argc, argv, letters, longs, NULL);
+        optind += dash;
         if (code == -1)
             break;
         if (code >= FIRST_LONG && code < FIRST_SYNONYM && OPTIONS[code - FIRST_LONG].optional && optarg == NULL &&
