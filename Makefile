@@ -227,7 +227,7 @@ SAMPLED = $(addprefix test_,archive cases decimal explain faults fused fused_bac
 	session stress why worksheet) \
 	$(addprefix check_,install.sh options.sh page.sh pipe.sh wrong.sh) whole $(LEFT)
 # Tests that skip if a program is missing that make check does not need.
-SKIPPING = $(addprefix check_,binary.sh printed.sh python.sh)
+SKIPPING = $(addprefix check_,printed.sh python.sh)
 check-whole: attn tests
 	ATTN_WHOLE=1 sh tests/run.sh $(BUILD) $(SAMPLED) $(SKIPPING)
 
