@@ -283,13 +283,21 @@ void text_add(struct text *text, const char *format, ...)
     text->bytes[text->length] = '\0';
 }
 
+char *text_format(char *text, size_t size, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, size, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
 const char *text_path(const char *path, char shown[TEXT_PATH_BYTES])
 {
     const size_t length = strlen(path), half = (TEXT_PATH_BYTES - 4) / 2;
     if (length < TEXT_PATH_BYTES)
         return memcpy(shown, path, length + 1);
-    snprintf(shown, TEXT_PATH_BYTES, "%.*s...%s", (int)half, path, path + length - half);
-    return shown;
+    return text_format(shown, TEXT_PATH_BYTES, "%.*s...%s", (int)half, path, path + length - half);
 }
 
 bool text_has_word(const char *words, const char *word)

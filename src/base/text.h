@@ -17,6 +17,9 @@
         va_end(text_arguments);                                  \
     } while (0)
 
+/* Formats into text (size), cut to fit; returns text. */
+char *text_format(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
 /* Whether the locale asks for ASCII: the first of LC_ALL, LC_CTYPE and LANG that is set and not empty is C or POSIX. */
 bool text_wants_ascii(void);
 

@@ -52,19 +52,6 @@ static enum status apply_settings(const struct build *build)
                        inputs->source);
 }
 
-/* --rounding transformers needs a family. */
-static enum status check_family(const struct build *build)
-{
-    const struct family_row *family = build->problem->rounding.family;
-    const char *asked = build->options->family;
-    if (asked != NULL && family == NULL)
-        return error_usage(build->error, "unknown --family '%s'; attn help families lists them", asked);
-    if (build->options->rounding != ROUNDING_TRANSFORMERS || (family != NULL && !family->by_hand))
-        return STATUS_OK;
-    return error_usage(
-        build->error, "--rounding transformers needs a model family; add --family TYPE; attn help families lists them");
-}
-
 /* Copies the module, with facts replaced by the input's settings. */
 static enum status take_facts(const struct build *build)
 {
@@ -105,10 +92,17 @@ static enum status apply_facts(const struct build *build)
             return build->error->status;
     if (check_late_settings(build) || take_facts(build))
         return build->error->status;
-    build->problem->rounding.family = layer != NULL ? layer->family : NULL;
-    if (build->problem->rounding.family == NULL && build->options->family != NULL)
-        build->problem->rounding.family = family_find(build->options->family);
-    return check_family(build);
+    const char *asked = build->options->family;
+    const struct family_row *family = layer != NULL ? layer->family : NULL;
+    if (family == NULL && asked != NULL)
+        family = family_find(asked);
+    build->problem->rounding.family = family;
+    if (asked != NULL && family == NULL)
+        return error_usage(build->error, "unknown --family '%s'; attn help families lists them", asked);
+    if (build->options->rounding != ROUNDING_TRANSFORMERS || (family != NULL && !family->by_hand))
+        return STATUS_OK;
+    return error_usage(
+        build->error, "--rounding transformers needs a model family; add --family TYPE; attn help families lists them");
 }
 
 /* A result's query and key are already rotated and scaled: drops its settings of these steps. */

@@ -148,19 +148,6 @@ static enum status check_worksheet(struct options *options, struct error *error)
         (unsigned long long)options->variants, options->in);
 }
 
-/* "needs a mechanism: attn init self, causal or multihead" */
-static enum status lack_mechanism(enum command command, struct error *error)
-{
-    const char *names[MECHANISM_COUNT] = {NULL};
-    char list[128];
-    size_t count = 0;
-    for (enum command word = 0; word < COMMAND_COUNT; word++)
-        if (command_takes(command, word))
-            names[count++] = command_name(word);
-    return error_usage(error, "%s needs a mechanism: type attn %s %s", command_name(command), command_name(command),
-                       text_alternatives(names, count, list, sizeof list));
-}
-
 bool options_read_inputs(const struct options *options)
 {
     return options->mechanism != MECHANISM_COUNT &&
@@ -245,8 +232,16 @@ enum status option_check(struct options *options, struct error *error)
 {
     const bool named = options->mechanism != MECHANISM_COUNT;
     options->stage_count = options->blank_count = 0;
-    if (COMMANDS[options->command].words == WORDS_MECHANISM && !named)
-        return lack_mechanism(options->command, error);
+    if (COMMANDS[options->command].words == WORDS_MECHANISM && !named) {
+        const char *names[MECHANISM_COUNT] = {NULL}, *command = command_name(options->command);
+        char list[128];
+        size_t count = 0;
+        for (enum command word = 0; word < COMMAND_COUNT; word++)
+            if (command_takes(options->command, word))
+                names[count++] = command_name(word);
+        return error_usage(error, "%s needs a mechanism: type attn %s %s", command, command,
+                           text_alternatives(names, count, list, sizeof list));
+    }
     if (check_standard(options, error) != STATUS_OK)
         return error->status;
     if (options->origin[OPTION_D_IN] != ORIGIN_DEFAULT && options->in != NULL)

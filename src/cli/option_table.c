@@ -132,8 +132,7 @@ static const char *bound_text(uint64_t bound, char *text)
             continue;
         return text;
     }
-    snprintf(text, OPTION_BOUND_BYTES, "%llu", (unsigned long long)bound);
-    return text;
+    return text_format(text, OPTION_BOUND_BYTES, "%llu", (unsigned long long)bound);
 }
 
 const char *options_range(const struct option_row *row, char *text)

@@ -211,8 +211,8 @@ static const char *list_forms(const struct mistake_row *row, char *text, size_t 
         count++;
     if (row->forms != NULL)
         return text_alternatives(row->forms, count, text, size);
-    snprintf(text, size, "%s%.10g..%.10g, %s", row->whole ? "a whole number, " : "", row->from, row->to, row->number);
-    return text;
+    return text_format(text, size, "%s%.10g..%.10g, %s", row->whole ? "a whole number, " : "", row->from, row->to,
+                       row->number);
 }
 
 /* Finds the index of the word text[0 .. length) among the forms. */

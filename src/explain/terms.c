@@ -117,16 +117,6 @@ static double walk_name(struct walk *walk)
 
 static double walk_sum(struct walk *walk);
 
-static double walk_brackets(struct walk *walk)
-{
-    struct walk inner = *walk;
-    inner.prints = false;
-    const double value = walk_sum(&inner);
-    walk->at = inner.at + 1;
-    write_number(walk, take_kind(walk), value, NULL);
-    return value;
-}
-
 static double walk_function(struct walk *walk, enum worked_line_function function)
 {
     if (walk->prints)
@@ -185,8 +175,14 @@ static double walk_braces(struct walk *walk)
 
 static double walk_factor(struct walk *walk)
 {
-    if (take(walk, "["))
-        return walk_brackets(walk);
+    if (take(walk, "[")) {
+        struct walk inner = *walk;
+        inner.prints = false;
+        const double value = walk_sum(&inner);
+        walk->at = inner.at + 1;
+        write_number(walk, take_kind(walk), value, NULL);
+        return value;
+    }
     if (take(walk, "{"))
         return walk_braces(walk);
     for (enum worked_line_function function = WORKED_LINE_SUM; function < WORKED_LINE_FUNCTION_COUNT; function++)

@@ -20,20 +20,6 @@ static bool said(const struct options *options, enum option_id id)
     return options->origin[id] != ORIGIN_DEFAULT;
 }
 
-/* Refuses options that give numbers, or say how to draw others. */
-static enum status refuse_given(const struct options *options, struct error *error)
-{
-    static const enum option_id GIVEN[] = {OPTION_WEIGHTS, OPTION_KEY_INPUTS};
-    for (size_t i = 0; i < sizeof GIVEN / sizeof GIVEN[0]; i++)
-        if (said(options, GIVEN[i]))
-            return error_usage(error,
-                               "--%s needs a FILE with matching inputs; a worksheet without FILE draws its own numbers",
-                               OPTIONS[GIVEN[i]].name);
-    if (said(options, OPTION_RANDOM_SEED))
-        return error_usage(error, "--random-seed: a worksheet draws all numbers from --seed; use --seed alone");
-    return STATUS_OK;
-}
-
 static bool is_causal(const struct options *options)
 {
     const enum causality causality = MECHANISMS[options->mechanism].causality;
@@ -119,8 +105,14 @@ enum status drawn_check(const char *source, const char *what, size_t count, size
 
 enum status drawn_plan(struct numbers_plan *plan, bool *whole, const struct options *options, struct error *error)
 {
-    if (refuse_given(options, error) != STATUS_OK)
-        return error->status;
+    static const enum option_id GIVEN[] = {OPTION_WEIGHTS, OPTION_KEY_INPUTS};
+    for (size_t i = 0; i < sizeof GIVEN / sizeof GIVEN[0]; i++)
+        if (said(options, GIVEN[i]))
+            return error_usage(error,
+                               "--%s needs a FILE with matching inputs; a worksheet without FILE draws its own numbers",
+                               OPTIONS[GIVEN[i]].name);
+    if (said(options, OPTION_RANDOM_SEED))
+        return error_usage(error, "--random-seed: a worksheet draws all numbers from --seed; use --seed alone");
     *plan = (struct numbers_plan){
         .projects = MECHANISMS[options->mechanism].projects, .items = 1, .tokens = TOKENS, .d_in = D_IN};
     if (drawn_check("--random", "axes", options->random_rank, plan->projects ? 3 : 4, error) != STATUS_OK)

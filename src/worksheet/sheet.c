@@ -296,19 +296,6 @@ static size_t tables_each(const struct making *making, enum stage stage)
     return stage == STAGE_WEIGHTS && making->plan->mistakes == 0 ? 2 : 1;
 }
 
-static enum status make_tables(const struct making *making, struct sheet_task *task)
-{
-    const struct result_table *table = result_table_of(making->result, task->stage);
-    const size_t matrices = result_matrices(table), each = tables_each(making, task->stage);
-    for (size_t matrix = 0; matrix < matrices; matrix++) {
-        if (each > 1 && make_powers(making, table, matrix, &task->tables[task->count++]) != STATUS_OK)
-            return making->error->status;
-        if (make_matrix(making, table, matrix, &task->tables[task->count++]) != STATUS_OK)
-            return making->error->status;
-    }
-    return STATUS_OK;
-}
-
 static enum status make_task(const struct making *making, struct sheet *sheet, enum stage stage,
                              struct sheet_table *tables)
 {
@@ -327,10 +314,14 @@ static enum status make_task(const struct making *making, struct sheet *sheet, e
     char query[TABLE_TEXT_LABEL_BYTES], key[TABLE_TEXT_LABEL_BYTES];
     table_text_label(making->result, AXIS_QUERY, 0, problem->chosen.row_count > 1 ? 1 : 0, query);
     table_text_label(making->result, AXIS_TOKEN, 0, 0, key);
-    if (task->formula == NULL || (making->plan->mistakes == 0 && frame_make(problem, stage, query, key, task->frames,
-                                                                            making->arena, making->error) != STATUS_OK))
-        return making->error->status;
-    return make_tables(making, task);
+    if (task->formula != NULL && making->plan->mistakes == 0)
+        frame_make(problem, stage, query, key, task->frames, making->arena, making->error);
+    const struct result_table *table = result_table_of(making->result, stage);
+    for (size_t matrix = 0; matrix < result_matrices(table) && making->error->status == STATUS_OK; matrix++)
+        if (tables_each(making, stage) == 1 ||
+            make_powers(making, table, matrix, &task->tables[task->count++]) == STATUS_OK)
+            make_matrix(making, table, matrix, &task->tables[task->count++]);
+    return making->error->status;
 }
 
 static enum status make_tasks(const struct making *making, struct sheet *sheet)

@@ -132,16 +132,6 @@ static uint64_t sources_of(const struct worksheet *worksheet)
     return sources;
 }
 
-/* The stages that --stages names; the inputs of sdpa are stages. */
-static uint64_t named_stages(const struct worksheet *worksheet)
-{
-    const uint64_t named = bits_of(worksheet->options->stages, worksheet->options->stage_count);
-    uint64_t operands = 0;
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        operands |= STAGES[stage].operand ? STAGE_BIT(stage) : 0;
-    return named & STAGE_BIT(STAGE_INPUTS) && !problem_projects(&worksheet->first) ? named | operands : named;
-}
-
 /* Chooses the stages on a sheet: those of the mechanism, or those of --stages and what they are computed from; and
  * which of them to leave blank. */
 static enum status choose_stages(struct worksheet *worksheet)
@@ -171,7 +161,11 @@ static enum status choose_stages(struct worksheet *worksheet)
         if ((worked & STAGE_BIT(options->blanks[i])) == 0)
             return error_usage(worksheet->error, "--blank: '%s' is not worked out on this sheet; expected %s",
                                stage_name(options->blanks[i]), list_stages(worked, names, sizeof names));
-    worksheet->given = (sources_of(worksheet) | named_stages(worksheet)) & ~worksheet->blank;
+    uint64_t named = bits_of(options->stages, options->stage_count);
+    for (enum stage stage = 0; stage < STAGE_COUNT && named & STAGE_BIT(STAGE_INPUTS); stage++)
+        if (STAGES[stage].operand && !problem_projects(problem)) /* the inputs of sdpa are stages */
+            named |= STAGE_BIT(stage);
+    worksheet->given = (sources_of(worksheet) | named) & ~worksheet->blank;
     return STATUS_OK;
 }
 

@@ -170,14 +170,12 @@ void svg_mark(struct output *output, const char *attributes, const char *words, 
 
 const char *svg_cell_class(bool diverging, size_t level, char *text)
 {
-    snprintf(text, SVG_CLASS_BYTES, "%c%zu", diverging ? 'd' : 's', level % COLORMAP_LEVELS);
-    return text;
+    return text_format(text, SVG_CLASS_BYTES, "%c%zu", diverging ? 'd' : 's', level % COLORMAP_LEVELS);
 }
 
 const char *svg_cell_attribute(bool diverging, size_t level, char *text)
 {
-    snprintf(text, SVG_CLASS_BYTES, "class=\"%c%zu\"", diverging ? 'd' : 's', level % COLORMAP_LEVELS);
-    return text;
+    return text_format(text, SVG_CLASS_BYTES, "class=\"%c%zu\"", diverging ? 'd' : 's', level % COLORMAP_LEVELS);
 }
 
 size_t svg_paragraph(struct output *output, double x, double y, double pixels, const char *classes, double size,

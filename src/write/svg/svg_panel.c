@@ -73,9 +73,8 @@ const char *svg_panel_number(const struct svg_panel *panel, double number, char 
     char plain[CELL_NUMBER_BYTES];
     cell_number_text(panel->number, number, plain);
     const bool negative = plain[0] == '-';
-    snprintf(text, CELL_NUMBER_BYTES, "%s%s", negative ? "\xe2\x88\x92" : "",
-             isinf(number) ? "\xe2\x88\x9e" : plain + negative);
-    return text;
+    return text_format(text, CELL_NUMBER_BYTES, "%s%s", negative ? "\xe2\x88\x92" : "",
+                       isinf(number) ? "\xe2\x88\x9e" : plain + negative);
 }
 
 /* What a cell says: its number, in a table of words behind the word. Into text
