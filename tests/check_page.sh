@@ -92,6 +92,10 @@ check "a batch with ALiBi and sinks" page batch multihead -H 2 "$scratch/batch.j
 blocks=tests/blocks
 check "a rotation" page turned causal data/inputs.json -d 6 --rope pairs --rope-columns 4 --rope-theta 9 --positions 3-8
 check "norms and a rotation" equations multihead tests/pairs/inputs/blocks.json
+check "a rotation by three axes" equations causal data/inputs.json -d 6 --rope pairs --rope-axes t1,h1,w1 \
+    --positions '0,1,1,1,1,4;0,1,1,2,2,4;0,1,2,1,2,4'
+check "a rotation by row and column, with unrotated tokens" equations self data/inputs.json -d 8 --rope half \
+    --rope-axes h,w,restarted,centred,rest-first --positions grid:2x2
 check "a rotation in float64" equations causal data/inputs.json -d 6 --rope half --positions 999983-999988 --dtype f64
 check "T5's table and a scale on query, on a phone" phone relative multihead $blocks/relative.json
 check "latents, pairs written as halves" equations multihead $blocks/latent.json --dtype bf16
@@ -114,13 +118,16 @@ for dtype in f32 f64 f16 bf16 f8e4m3 f8e5m2; do
 done
 while read -r name number module kind; do
     case " gpt2 gptj bloom-three-heads mpt-clip falcon-rw llama-3 qwen3 gemma-2-sliding gemma-3-full phi-3-long gpt-oss-full \
-        deepseek-v2 olmo-2-groups cohere-norms bert t5-cross whisper-decoder modernbert-local qwen3-next afmoe gemma-4 " in
+        deepseek-v2 olmo-2-groups cohere-norms bert t5-cross whisper-decoder modernbert-local qwen3-next afmoe gemma-4 \
+        qwen2-vl-image dinov3 " in
         *" $name "*) ;;
         *) [ -n "${ATTN_WHOLE-}" ] || continue ;;
     esac
     of=tests/layers/$name residual=hidden
     set -- -w $of --module $module
     [ $kind = self ] || set -- "$@" --key-inputs $of/encoder.npy
+    positions=$(sed -n 's/^  "positions": "\(.*\)",*$/\1/p' $of/case.json)
+    [ -z "$positions" ] || set -- "$@" --positions "$positions"
     [ ! -f $of/residual.npy ] || { set -- "$@" --residual && residual=residual; }
     check "layer $number of $name" equations layer $of/$residual.npy "$@" --grad ones
 done <tests/layers/cases.txt
