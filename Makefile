@@ -82,7 +82,8 @@ OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(GENERATED) $(KERNELS) $(if $(CJSON)
 LIBRARY := $(BUILD)/libattn.a
 FOLDERS := $(BUILD) $(ROOMS:%=$(BUILD)/%)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-TESTS := $(patsubst tests/test_%.c,$(BUILD)/test_%,$(wildcard tests/test_*.c))
+# WITHOUT names tests not to build, nor to run.
+TESTS := $(filter-out $(WITHOUT:%=$(BUILD)/%),$(patsubst tests/test_%.c,$(BUILD)/test_%,$(wildcard tests/test_*.c)))
 
 # Families of cases, in archives: tests/pack.sh.
 FAMILIES := $(patsubst %.tar,%,$(wildcard tests/*.tar tests/golden/*.tar tests/fuzz/*.tar))

@@ -143,7 +143,7 @@ check "packed heads" equations sdpa "$scratch/packed.json" --stages $every
 
 # An edited page shows the numbers that attn computes from the file that it saves: random jobs and edits.
 edited=5
-[ -z "${ATTN_WHOLE-}" ] || edited=150
+[ -z "${ATTN_WHOLE-}" ] || edited=60
 [ -z "${ATTN_ALL-}" ] || edited=1500
 edits() {
     timeout 3600 "$node" tests/page/edits.js "$attn" "$scratch" "$@" >"$scratch/edits" && return

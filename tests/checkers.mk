@@ -60,7 +60,7 @@ check-ports:
 release-check: lint
 	$(MAKE) check
 	$(MAKE) check-whole
-	ATTN_ALL=1 ATTN_WHOLE=1 sh tests/run.sh $(BUILD) test_cases test_kernel_bugs test_grad test_grad_layers test_pairs test_worksheet check_page.sh
+	ATTN_ALL=1 ATTN_WHOLE=1 sh tests/run.sh $(BUILD) test_cases test_kernel_bugs test_grad test_grad_layers test_pairs test_worksheet check_mistakes.sh check_page.sh
 	$(BUILD)/test_why --pairs 1800
 	$(MAKE) analyze
 	sh tests/mutate.sh --check
