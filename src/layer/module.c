@@ -276,6 +276,11 @@ static bool has_components(const char *path, const char *sought, bool anywhere)
     return false;
 }
 
+bool module_begins(const struct layer_module *module, const char *prefix)
+{
+    return has_components(module->path, prefix, false);
+}
+
 /* The layer and module asked for, each optional. */
 struct wish {
     size_t layer;
@@ -424,7 +429,7 @@ enum status module_choose(const struct module_list *list, size_t layer, const ch
     const struct layer_module *first = NULL;
     size_t count = 0, of_module = 0;
     for (size_t i = 0; i < list->count && prefix != NULL; i++)
-        wish.anywhere = wish.anywhere && !has_components(list->modules[i].path, prefix, false);
+        wish.anywhere = wish.anywhere && !module_begins(&list->modules[i], prefix);
     for (size_t i = 0; i < list->count; i++) {
         const struct layer_module *one = &list->modules[i];
         of_module += is_of_module(one, &wish);

@@ -40,6 +40,9 @@ struct module_list {
 enum status modules_find(const struct checkpoint *checkpoint, struct arena *arena, struct module_list *list,
                          struct error *error);
 
+/* Whether its path begins with that prefix, up to a dot. */
+bool module_begins(const struct layer_module *module, const char *prefix);
+
 /* STATUS_USAGE for a checkpoint without a module, with the reason if a name tells it. */
 enum status module_none(const struct checkpoint *checkpoint, struct error *error);
 
