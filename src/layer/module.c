@@ -625,9 +625,11 @@ static void find_other(const struct checkpoint *checkpoint, const struct layer_m
 enum status module_check_other(const struct module_list *list, const struct module_tensors *tensors,
                                struct error *error)
 {
-    const char *other = tensors->other, *why = other != NULL ? naming_refused(other) : NULL;
+    const char *known = tensors->tensors[0].name, *why = naming_refused(known);
+    const char *other = why != NULL ? known : tensors->other;
     if (other == NULL)
         return STATUS_OK;
+    why = naming_refused(other);
     return error_usage(error, "%s: %.200s: %s", list->checkpoint->source, other,
                        why != NULL ? why
                                    : "attn does not know what the module does with this tensor; expected the weights "

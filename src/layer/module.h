@@ -75,7 +75,8 @@ struct module_tensors {
 enum status module_tensors(const struct module_list *list, const struct layer_module *module, struct arena *arena,
                            struct module_tensors *tensors, struct error *error);
 
-/* STATUS_USAGE where there is a tensor that attn does not know, which it would silently omit. */
+/* STATUS_USAGE where there is a tensor that attn does not know, which it would silently omit, or the module's path says
+ * that attn does not compute it. */
 enum status module_check_other(const struct module_list *list, const struct module_tensors *tensors,
                                struct error *error);
 
