@@ -187,29 +187,21 @@ static enum status check_latent_columns(const struct reading *reading, const str
                      reading->checkpoint.source, fact->text, fact->key, layer->module->path, expected);
 }
 
-/* Adds defaults, with that source. */
-static enum status add_defaults(const struct reading *reading, struct layer *layer, size_t columns)
+/* Adds what nobody said: defaults, and the heads of keys by the tensors. */
+static enum status add_defaults(const struct reading *reading, struct layer *layer, size_t columns, size_t kv_heads)
 {
-    char scale[32];
+    char scale[32], heads[24];
     snprintf(scale, sizeof scale, "1/sqrt(%zu)", columns);
+    snprintf(heads, sizeof heads, "%zu", kv_heads);
     const struct layer_fact usual[] = {{"causal", layer->module->cross ? "false" : "true", FACT_DEFAULT, NULL},
                                        {"rope", "none", FACT_DEFAULT, NULL},
-                                       {"scale", scale, FACT_DEFAULT, NULL}};
+                                       {"scale", scale, FACT_DEFAULT, NULL},
+                                       {"kv_heads", heads, FACT_TENSORS, NULL}};
     for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)
         if (layer_facts_find(&layer->facts, usual[i].setting) == NULL &&
             layer_facts_add(&layer->facts, &usual[i], reading->arena, reading->error) != STATUS_OK)
             return reading->error->status;
     return STATUS_OK;
-}
-
-static enum status add_kv_heads(const struct reading *reading, struct layer *layer, size_t kv_heads)
-{
-    char text[24];
-    snprintf(text, sizeof text, "%zu", kv_heads);
-    const struct layer_fact fact = {"kv_heads", text, FACT_TENSORS, NULL};
-    return layer_facts_find(&layer->facts, "kv_heads") == NULL
-               ? layer_facts_add(&layer->facts, &fact, reading->arena, reading->error)
-               : STATUS_OK;
 }
 
 /* Checks that the norm of a residual stream is known and present; "none" means that the layer has none before
@@ -297,8 +289,7 @@ static enum status read_module(struct reading *reading, struct layer *layer)
     if (config_images(&reading->config, layer->family, reading->arena, &layer->images_of, reading->error) ||
         layer_warn(reading, layer->module, layer->family, &layer->warnings) != STATUS_OK)
         return reading->error->status;
-    return add_defaults(reading, layer, columns) || add_kv_heads(reading, layer, plan.kv_heads) ? reading->error->status
-                                                                                                : STATUS_OK;
+    return add_defaults(reading, layer, columns, plan.kv_heads);
 }
 
 /* Reads the layer with a mistake of it alone, or without (NULL): the norm after attention, an adapter or quantised

@@ -79,8 +79,9 @@
 #define NAMING_QUANTISED "a quantised weight" NAMING_NO_CONFIG
 #define NAMING_SCALE "a scale of quantised weights" NAMING_NO_CONFIG
 #define NAMING_REFUSED_ROWS(ROW)                                                                                  \
-    ROW("img_attn.", NAMING_STREAMS)                                                                              \
-    ROW("txt_attn.", NAMING_STREAMS)                                                                              \
+    ROW("img_attn", NAMING_STREAMS)                                                                               \
+    ROW("txt_attn", NAMING_STREAMS)                                                                               \
+    ROW("joint_blocks.", NAMING_STREAMS)                                                                          \
     ROW("single_blocks.", "attn does not cut a weight that query, key and value share with the MLP")              \
     ROW("add_k_proj.", NAMING_STREAMS)                                                                            \
     ROW("add_kv_proj.", NAMING_STREAMS)                                                                           \

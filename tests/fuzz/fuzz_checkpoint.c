@@ -72,6 +72,7 @@ static void find_quantised(const struct checkpoint *checkpoint, struct arena *ar
         "\"gptq\",\"bits\":4,\"group_size\":8,\"desc_act\":true",
         "\"awq\",\"bits\":4,\"group_size\":8",
         "\"mxfp4\"",
+        "\"affine\",\"bits\":3,\"group_size\":8",
         ("\"compressed-tensors\",\"format\":\"pack-quantized\",\"config_groups\":{\"a\":{\"weights\":{\"num_bits\":4,"
          "\"group_size\":8}},\"b\":{\"format\":\"int-quantized\",\"weights\":{\"num_bits\":8}}}"),
     };
