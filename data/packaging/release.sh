@@ -58,6 +58,7 @@ static() { # MACHINE
     elif ! compiler "$1"; then
         skip "attn-$version-linux-$1" "musl-gcc, zig (pip install ziglang) or $1-linux-gnu-gcc is missing"
     else
+        rm -rf "$build/static-$1" # another compiler may have made it
         $make static STATIC="$build/static-$1" STATIC_CC="$cc" AR="$ar" CJSON="$CJSON"
         cp "$build/static-$1/attn" "$release/attn-$version-linux-$1"
         try "$1" "$release/attn-$version-linux-$1"

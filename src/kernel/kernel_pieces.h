@@ -312,8 +312,8 @@ static unsigned scan(const void *numbers, size_t stride, size_t rows, size_t cou
     const naturals infinity = (naturals)broadcast(-INFINITY);
     naturals biased = {0}, allowed = {0}; /* bits of any number; bits that differ from minus infinity's */
     natural any_biased = 0, any_allowed = 0, bits;
-    const number *row = numbers;
-    for (size_t i = 0; i < rows; i++, row += stride) {
+    for (size_t i = 0; i < rows; i++) {
+        const number *row = (const number *)numbers + i * stride;
         size_t j = 0;
         for (; j + VECTOR_LANES <= count; j += VECTOR_LANES) {
             biased |= *(const unaligned_naturals *)(row + j);

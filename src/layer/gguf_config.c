@@ -220,12 +220,12 @@ static cJSON *make_list(const struct building *building, const char *name)
 /* Whether these are the factors that Llama 3's scaling gives with the numbers that all its models have. */
 static bool is_llama3(const struct building *building, const cJSON *list, double factor)
 {
-    enum { LOW = 1, HIGH = 4, OLD = 8192 };
+    const double low = 1, high = 4, old = 8192;
     const double base = number_of(building, "rope.freq_base"), columns = 2.0 * cJSON_GetArraySize(list);
     size_t pair = 0;
     for (const cJSON *item = list->child; item != NULL; item = item->next, pair++) {
         const double wave = 2 * acos(-1) * pow(base > 0 ? base : 10000, 2 * (double)pair / columns),
-                     smooth = fmin(fmax((OLD / wave - LOW) / (HIGH - LOW), 0), 1);
+                     smooth = fmin(fmax((old / wave - low) / (high - low), 0), 1);
         if (!(fabs(item->valuedouble * ((1 - smooth) / factor + smooth) - 1) < 1e-5))
             return false;
     }

@@ -462,8 +462,9 @@ void mask_prefetch(const struct mask *mask, size_t item, size_t head, size_t que
     if (mask->attn_mask.rank == 0 || mask->strides[3] == 0)
         return;
     const size_t size = dtype_size(mask->attn_mask.dtype);
-    const char *row = number_at(mask, row_start(mask, item, head, query) + first);
-    for (size_t i = 0; i < rows; i++, row += mask->strides[2] * size)
+    for (size_t i = 0; i < rows; i++) {
+        const char *row = number_at(mask, row_start(mask, item, head, query + i) + first);
         for (size_t done = 0; done < count * size; done += CACHE_LINE)
             __builtin_prefetch(row + done, 0, 2);
+    }
 }
