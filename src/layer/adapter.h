@@ -18,14 +18,7 @@ struct adapter {
     struct config config;
     struct checkpoint tensors;
     struct adapter_change *changes; /* (tensors.count) */
-    enum adapter_mistake {
-        ADAPTER_RIGHT,
-        ADAPTER_MISSING,
-        ADAPTER_TWICE,
-        ADAPTER_UNSCALED,
-        ADAPTER_BY_ALPHA,
-        ADAPTER_OTHER_ROOT
-    } mistake;
+    size_t mistake;                 /* the form of layer-adapter to make, plus 1; 0: right */
     struct arena *arena;
     struct error *error;
 };

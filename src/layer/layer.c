@@ -307,9 +307,9 @@ static enum status read_one(struct layer *layer, const struct options *options, 
         status = module_choose(&reading.modules, number, options->module, &layer->module, error);
     const struct layer_module *chosen = layer->module;
     if (choice != NULL && choice->id == MISTAKE_LAYER_ADAPTER)
-        reading.adapter.mistake = (enum adapter_mistake)(choice->form + 1);
+        reading.adapter.mistake = (size_t)choice->form + 1;
     if (choice != NULL && choice->id == MISTAKE_LAYER_QUANTISED)
-        reading.quantised.mistake = (enum quantised_mistake)(choice->form + 1);
+        reading.quantised.mistake = (size_t)choice->form + 1;
     if (status == STATUS_OK && choice != NULL && choice->id == MISTAKE_LAYER_NORM_AFTER) {
         naming = *chosen->naming;
         naming.norm = NAMING_NORMS_AFTER;

@@ -576,24 +576,27 @@ enum status quantised_look(struct quantised *quantised, const char *name, const 
 
 /* --- numbers ----------------------------------------------------------------------------------------------------- */
 
+/* Forms of layer-quantised. The next scale is that of the block after, for the last one of the first. */
+enum { SCALE_MISSING = 1, SCALE_INVERTED, SCALE_NEXT, ZERO_MISSING, ZERO_PLUS_1, ZERO_MINUS_1 };
+
 /* The zero point, and the scale, with a mistake. FP8 has no zero point; that of a packed code stays one. */
-static double mistaken_zero(const struct weight *weight, enum quantised_mistake mistake, double zero)
+static double mistaken_zero(const struct weight *weight, size_t mistake, double zero)
 {
     const double codes = ldexp(1, (int)weight->bits);
-    const int by = (mistake == QUANTISED_ZERO_PLUS_1) - (mistake == QUANTISED_ZERO_MINUS_1);
+    const int by = (mistake == ZERO_PLUS_1) - (mistake == ZERO_MINUS_1);
     if (by == 0 || (!weight->whole && weight->row->word == 0))
-        return mistake == QUANTISED_ZERO_MISSING ? 0 : zero;
+        return mistake == ZERO_MISSING ? 0 : zero;
     return weight->row->word > 0 ? fmod(zero + by + codes, codes) : zero + by;
 }
 
-static double mistaken_scale(enum quantised_mistake mistake, double scale)
+static double mistaken_scale(size_t mistake, double scale)
 {
-    return mistake == QUANTISED_SCALE_MISSING ? 1 : mistake == QUANTISED_SCALE_INVERTED ? 1 / scale : scale;
+    return mistake == SCALE_MISSING ? 1 : mistake == SCALE_INVERTED ? 1 / scale : scale;
 }
 
 /* Dequantises a row; `zeros` has room for the zero points of its groups. */
-static void load_row(const struct weight *weight, enum quantised_mistake mistake, const double *groups, size_t row,
-                     double *zeros, double *numbers)
+static void load_row(const struct weight *weight, size_t mistake, const double *groups, size_t row, double *zeros,
+                     double *numbers)
 {
     const struct codes *codes = &weight->zeros;
     const size_t down = weight->block[0] > 0 ? row / weight->block[0] : 0;
@@ -610,8 +613,7 @@ static void load_row(const struct weight *weight, enum quantised_mistake mistake
     }
     for (size_t i = 0; i < weight->columns; i++) {
         const size_t block = groups != NULL ? (size_t)groups[i] : weight->block[1] > 0 ? i / weight->block[1] : 0;
-        const size_t at = first + block * step;
-        const size_t of_scale = mistake == QUANTISED_SCALE_NEXT ? (block + 1) % weight->across : block;
+        const size_t at = first + block * step, of_scale = mistake == SCALE_NEXT ? (block + 1) % weight->across : block;
         numbers[i] = (float)((number_at(&weight->codes, row, i) - zeros[block]) *
                              mistaken_scale(mistake, weight->scales[first + of_scale * step]));
         if (weight->added != NULL) {

@@ -35,7 +35,7 @@ static bool make(const struct why *why, struct other_layer *other, const struct 
     return read_layer(why, other, named, error) == STATUS_OK &&
            problem_create(&other->problem, &other->options, &other->files, why->arena, error) == STATUS_OK &&
            mine_place(&other->mine, &other->problem, why->options, why->arena, error) == STATUS_OK &&
-           trial_start(&other->base, &other->problem, &other->mine, why->arena, error) == STATUS_OK;
+           trial_start_bare(&other->base, &other->problem, &other->mine, why->arena, error) == STATUS_OK;
 }
 
 /* Tries the job without mistakes, under that name. */
@@ -47,7 +47,9 @@ static enum status try_job(struct why *why, struct other_layer *other, const str
     struct trial trial;
     if (make(why, other, named, &error)) {
         why->budget.settings++;
-        if (trial_confirm(&other->base, &none, &trial, &scratch, &error) == STATUS_OK)
+        if (trial_confirm(&other->base, &none, &trial, &scratch, &error) == STATUS_OK && trial.end == TRIAL_AGREES &&
+            trial_start(&other->base, &other->problem, &other->mine, why->arena, &error) == STATUS_OK &&
+            trial_confirm(&other->base, &none, &trial, &scratch, &error) == STATUS_OK)
             why_take(why, &other->base, &other->options, named, &trial);
     }
     arena_free(&scratch);
