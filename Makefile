@@ -125,7 +125,7 @@ $(EXAMPLES:.o=.c): $(BUILD)/cli/example_%.c: data/%.json Makefile | $(FOLDERS)
 	$(call ARRAY,cli/example.h,example_$(subst -,_,$*))
 
 $(BUILD)/cli/schema.c: src/cli/schema.json Makefile | $(FOLDERS)
-	$(call ARRAY,cli/help_lines.h,schema)
+	$(call ARRAY,cli/help.h,schema)
 
 $(BUILD)/base/powers.c: src/base/decimal_powers.awk src/base/decimal_powers.h | $(FOLDERS)
 	$(call say,MAKE,$@)awk -f $^ >$@
@@ -227,7 +227,7 @@ SAMPLED = $(addprefix test_,archive cases decimal explain faults fused fused_bac
 	session stress why worksheet) \
 	$(addprefix check_,install.sh options.sh page.sh pipe.sh wrong.sh) whole $(LEFT)
 # Tests that skip if a program is missing that make check does not need.
-SKIPPING = $(addprefix check_,binary.sh printed.sh python.sh)
+SKIPPING = $(addprefix check_,printed.sh python.sh)
 check-whole: attn tests
 	ATTN_WHOLE=1 sh tests/run.sh $(BUILD) $(SAMPLED) $(SKIPPING)
 

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_BYTES = 512, NAME_BYTES = 96, WORD_BYTES = 160, MOST_WORDS = 64, CASES = 114, RESIDUALS = 102 };
+enum { LINE_BYTES = 512, NAME_BYTES = 96, WORD_BYTES = 160, MOST_WORDS = 64, CASES = 130, RESIDUALS = 118 };
 
 static const char FOLDER[] = "tests/layers";
 static const double NEAR = 1e-5, MOVED = 1e-2; /* of the largest number */
@@ -58,6 +58,13 @@ static void begin(struct line *line, const struct layer_case *tried, const char 
     add(line, "--module=%s", tried->module);
     if (strcmp(tried->kind, "cross") == 0)
         add(line, "--key-inputs=%s/%s/encoder.npy", FOLDER, tried->name);
+    char path[LINE_BYTES];
+    snprintf(path, sizeof path, "%s/%s/case.json", FOLDER, tried->name);
+    cJSON *all = support_json(path);
+    const cJSON *positions = cJSON_GetObjectItemCaseSensitive(all, "positions");
+    if (positions != NULL)
+        add(line, "--positions=%s", positions->valuestring);
+    cJSON_Delete(all);
 }
 
 /* Takes tensors out whose name ends so. */
@@ -328,7 +335,17 @@ static const struct {
     {"yarn", "llama-yarn", "hidden", "--rope-scaling=none", NULL},
     {"longrope, long", "phi-3-long", "hidden", "--rope-scaling=none", NULL},
     {"longrope, short", "phi-3-short", "hidden", "--rope-scaling=none", NULL},
+    {"the growth of queries", "ministral-3-growing", "hidden", "--query-growth=0,1", NULL},
+    {"its position, from 1", "llama-4-growing", "hidden", "--query-growth=0.5,3", NULL},
+    {"no window of the last layer", "gemma-4-last", "hidden", "--window=4,0", NULL},
     {"proportional scaling", "gemma-4", "hidden", "--rope-scaling=none", NULL},
+    {"axes in turn", "qwen3-vl-image", "hidden", "--rope-axes=t2,h1,w1", NULL},
+    {"axes in their order", "qwen2-vl-image", "hidden", "--rope-axes=w2,h1,t1", NULL},
+    {"frequencies that begin again", "qwen2-vl-vision", "hidden", "--rope-axes=h,w,merge=2", NULL},
+    {"blocks of patches", "qwen2-vl-vision", "hidden", "--rope-axes=h,w,restarted", NULL},
+    {"windows of patches", "qwen2.5-vl-vision", "hidden", "--rope-axes=h,w,restarted,merge=2", NULL},
+    {"every other frequency", "pixtral", "hidden", "--rope-axes=h,w,restarted", NULL},
+    {"coordinates of a centre", "dinov3", "hidden", "--rope-axes=h,w,restarted,rest-first", NULL},
     {"the norm of value", "gemma-4", "hidden", "--value-norm=none", NULL},
     {"causality", "llama-2", "hidden", "--no-causal", NULL},
     {"the window", "mistral-window", "hidden", "--window=-1,-1", NULL},

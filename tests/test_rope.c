@@ -481,8 +481,8 @@ static void check_none(void)
 static const struct {
     const char *scaling, *message;
 } TEXTS[] = {
-    {"lama3:factor=8",
-     "unknown scaling 'lama3'; did you mean 'llama3'? expected none, linear, dynamic, llama3, yarn, longrope or proportional"},
+    {"lama3:factor=8", "unknown scaling 'lama3'; did you mean 'llama3'? expected none, linear, dynamic, llama3, yarn, "
+                       "longrope or proportional"},
     {"", "unknown scaling ''; expected none, linear, dynamic, llama3, yarn, longrope or proportional"},
     {"linear", "linear lacks factor; expected such as linear:factor=8"},
     {"linear:", "linear: '' is no key=value; expected such as linear:factor=8"},
@@ -582,8 +582,127 @@ static void check_limits(void)
     }
 }
 
+/* --- several axes ------------------------------------------------------------------------------------------------- */
+
+/* For each pair its axis and frequency: "h0/2 h1/2 w0/2 w1/2" has the exponents 0, 1/2, 0, 1/2. */
+static const struct {
+    const char *axes, *pairs;
+} AXES[] = {
+    {"t1,h2,w1", "t0/4 h1/4 h2/4 w3/4"},
+    {"w1,h0,t3", "w0/4 t1/4 t2/4 t3/4"},
+    {"t24,h1,w24,interleaved", "t0/4 h1/4 w2/4 t3/4"},
+    {"t1,h1,w0,interleaved", "t0/4 h1/4 t2/4 t3/4"},
+    {"h,w,restarted", "h0/2 h1/2 w0/2 w1/2"},
+    {"h1,w3,restarted", "h0/1 w0/3 w1/3 w2/3"},
+    {"w,h,restarted,interleaved", "w0/2 h0/2 w1/2 h1/2"},
+    {"h,w,strided", "h0/4 h2/4 w1/4 w3/4"},
+    {"none", "t0/4 t1/4 t2/4 t3/4"},
+};
+
+static void check_axes(void)
+{
+    check_begin("the axis and frequency of each pair");
+    for (size_t i = 0; i < COUNT(AXES); i++) {
+        struct error error = {0};
+        struct rope_axes axes;
+        char got[64] = "";
+        CHECK(rope_axes_parse("--rope-axes", AXES[i].axes, &axes, &error) == STATUS_OK &&
+                  rope_axes_check(&axes, 4, &error) == STATUS_OK,
+              "%s", error.message);
+        for (size_t pair = 0; pair < 4; pair++) {
+            const struct rope_axis axis = rope_axis(&axes, 4, pair);
+            const size_t end = strlen(got);
+            snprintf(got + end, sizeof got - end, "%s%c%zu/%zu", pair > 0 ? " " : "", "thw"[axis.axis], axis.index,
+                     axis.of);
+        }
+        CHECK_TEXT(AXES[i].pairs, got);
+    }
+}
+
+static void check_axes_refused(void)
+{
+    static const char *const WRONG[] = {"",
+                                        "h",
+                                        "h,h",
+                                        "x,y",
+                                        "h1w1",
+                                        "h,w,merge",
+                                        "h,w,x=1",
+                                        "h,w,",
+                                        ",h,w",
+                                        "h,w,strided2",
+                                        "h-1,w1",
+                                        "none,h",
+                                        "h1,w1,strided",
+                                        "h,w,merge=70000",
+                                        "h1,w1,restarted,interleaved"};
+    static const char *const UNFIT[] = {"h1,w1", "t,h,w", "h3,w2,restarted"};
+    check_begin("axes that are none, or do not fit");
+    for (size_t i = 0; i < COUNT(WRONG); i++) {
+        struct error error = {0};
+        struct rope_axes axes;
+        CHECK(rope_axes_parse("--rope-axes", WRONG[i], &axes, &error) == STATUS_USAGE, "'%s'", WRONG[i]);
+        CHECK(strstr(error.message, "are no axes; expected t, h and w") != NULL, "%s", error.message);
+    }
+    for (size_t i = 0; i < COUNT(UNFIT); i++) {
+        struct arena arena = {0};
+        struct error error = {0};
+        struct rope rope;
+        struct rope_settings settings = {.kind = ROPE_HALF, .theta = 10};
+        CHECK(rope_axes_parse("--rope-axes", UNFIT[i], &settings.axes, &error) == STATUS_OK &&
+                  make(&rope, settings, "none", 8, 9, &arena, &error) == STATUS_USAGE,
+              "'%s'", UNFIT[i]);
+        CHECK(strstr(error.message, "pairs of columns together; expected 4, those rotated") != NULL, "%s",
+              error.message);
+        arena_free(&arena);
+    }
+}
+
+/* A grid of 4 x 6 patches, each as its row and column. */
+static const struct {
+    const char *axes, *patches;
+} GRIDS[] = {
+    {"h,w", "00 01 02 03 04 05 10 11 12 13 14 15 20 21 22 23 24 25 30 31 32 33 34 35"},
+    {"h,w,merge=2", "00 01 10 11 02 03 12 13 04 05 14 15 20 21 30 31 22 23 32 33 24 25 34 35"},
+    {"h,w,merge=2,window=4", "00 01 10 11 02 03 12 13 20 21 30 31 22 23 32 33 04 05 14 15 24 25 34 35"},
+    {"h,w,window=3", "00 01 02 10 11 12 20 21 22 03 04 05 13 14 15 23 24 25 30 31 32 33 34 35"},
+    {"h,w,from=1", "11 12 13 14 15 16 21 22 23 24 25 26 31 32 33 34 35 36 41 42 43 44 45 46"},
+};
+
+static void check_grids(void)
+{
+    const size_t sizes[ROPE_AXES] = {2, 4, 6};
+    double coordinates[2 * 24 * ROPE_AXES];
+    struct error error = {0};
+    struct rope_axes axes;
+    check_begin("the patches of a grid, of two frames");
+    for (size_t i = 0; i < COUNT(GRIDS); i++) {
+        char got[128] = "";
+        CHECK(rope_axes_parse("", GRIDS[i].axes, &axes, &error) == STATUS_OK &&
+                  rope_grid(&axes, sizes, false, coordinates, &error) == STATUS_OK,
+              "%s", error.message);
+        for (size_t patch = 0; patch < 24; patch++) {
+            const double *at = coordinates + patch * ROPE_AXES, *later = at + 24L * ROPE_AXES;
+            const size_t end = strlen(got);
+            snprintf(got + end, sizeof got - end, "%s%.0f%.0f", patch > 0 ? " " : "", at[1], at[2]);
+            CHECK(later[0] == at[0] + 1 && later[1] == at[1] && later[2] == at[2], "patch %zu of frame 2", patch);
+        }
+        CHECK_TEXT(GRIDS[i].patches, got);
+    }
+    CHECK(rope_axes_parse("", "h,w,centred", &axes, &error) == STATUS_OK &&
+              rope_grid(&axes, (size_t[]){1, 2, 3}, true, coordinates, &error) == STATUS_OK,
+          "%s", error.message);
+    const double pi = 3.14159265358979323846;
+    CHECK(coordinates[1] == -pi && fabs(coordinates[2] + 4 * pi / 3) < 1e-15 && coordinates[4] == -pi &&
+              fabs(coordinates[5]) < 1e-15 && coordinates[16] == pi,
+          "centres: got %g, %g", coordinates[1], coordinates[2]);
+}
+
 int main(void)
 {
+    check_axes();
+    check_axes_refused();
+    check_grids();
     check_transformers();
     check_onnx();
     check_double();

@@ -2,8 +2,7 @@
 /* Shared by problem_create.c and build_*.c, which make a problem; for this room only.
  *
  * B items of a batch, H heads of query and H_kv of key and value, Tq queries, Tk keys, d and d_v columns of a head. */
-#ifndef ATTN_BUILD_BUILD_H
-#define ATTN_BUILD_BUILD_H
+#pragma once
 
 #include "cli/options.h"
 #include "layer/layer.h"
@@ -193,5 +192,3 @@ enum status build_warnings(const struct build *build);
 /* build_page_stages adds the stages that a page needs to those asked for; build_page checks that it can be drawn. */
 enum status build_page_stages(const struct build *build);
 enum status build_page(const struct build *build);
-
-#endif

@@ -2,6 +2,7 @@
 #include "build/build.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* --- positions ---------------------------------------------------------------------------------------------------- */
 
@@ -57,14 +58,85 @@ static void restart_positions(const struct mask *mask, size_t *queries, size_t *
             keys[key] = (size_t)(key - sequences->key_starts[i]);
 }
 
+/* The coordinates of grid:HxW, or grid:TxHxW of a video; other tokens stay unrotated where the axes say so. */
+static enum status list_grid(const struct build *build, const struct rope_settings *settings, double *coordinates,
+                             size_t *listed, size_t fresh)
+{
+    const struct rope_axes *axes = &settings->axes;
+    const char *place = BUILD_PLACE(build, OPTION_POSITIONS), *text = build->options->positions,
+               *next = text + strlen("grid:");
+    size_t sizes[ROPE_AXES] = {1, 1, 1}, patches = 1, axis = strchr(next, 'x') == strrchr(next, 'x');
+    for (char *end; axis < ROPE_AXES && text_is_digit(*next); next = *end == 'x' ? end + 1 : end) {
+        const unsigned long long size = strtoull(next, &end, 10);
+        sizes[axis++] = size > fresh ? fresh + 1 : (size_t)size;
+        patches = memory_smaller(patches * sizes[axis - 1], fresh + 1);
+    }
+    if (axis < ROPE_AXES || *next != '\0' || next[-1] == 'x' || patches == 0)
+        return error_usage(build->error, "%s '%.40s' is no grid; expected grid:HxW, as in grid:4x6", place, text);
+    if (patches > fresh || (patches < fresh && !axes->rest_first && !axes->rest_last))
+        return error_usage(build->error, "%s %.40s has %s positions than the %zu tokens; expected one for each", place,
+                           text, patches > fresh ? "more" : "fewer", fresh);
+    for (size_t i = 0, first = axes->rest_first ? fresh - patches : 0; i < fresh; i++)
+        listed[i] = i >= first && i < first + patches ? i - first : SIZE_MAX;
+    return rope_grid(axes, sizes, settings->in_double, coordinates, build->error);
+}
+
+/* The coordinates of rows of positions, of time, height and width, with ';' between them. */
+static enum status list_rows(const struct build *build, const struct rope_axes *axes, double *coordinates,
+                             size_t *listed, size_t fresh)
+{
+    static const char *const NAMES[] = {"time", "height", "width"};
+    const bool by_grid = axes->centred || axes->from > 0;
+    size_t rows = 0;
+    char *row = arena_copy(build->arena, build->options->positions, build->error), *end = row;
+    for (size_t axis = 0; axis < ROPE_AXES && end != NULL && !by_grid; axis++) {
+        if (!axes->has[axis])
+            continue;
+        row = rows++ > 0 ? end + 1 : row;
+        end = strchr(row, ';');
+        if (end != NULL)
+            *end = '\0';
+        if (build_numbers(build, OPTION_POSITIONS, row, NAMES[axis], parse_item, listed, fresh) != STATUS_OK)
+            return build->error->status;
+        for (size_t i = 0; i < fresh; i++)
+            coordinates[i * ROPE_AXES + axis] = (double)listed[i];
+    }
+    if (row != NULL && (rows < axes->count || end != NULL))
+        return error_usage(build->error, "%s '%.40s': expected grid:HxW%s", BUILD_PLACE(build, OPTION_POSITIONS),
+                           build->options->positions, by_grid ? "" : ", or a row for each axis with ';' between them");
+    for (size_t i = 0; i < fresh; i++)
+        listed[i] = i;
+    return build->error->status;
+}
+
+/* Lists the position of each new key: a number, or a row of coordinates. */
+static enum status read_positions(const struct build *build, struct rope_settings *settings, size_t *listed,
+                                  size_t fresh)
+{
+    const char *text = build->options->positions;
+    const bool is_grid = strncmp(text, "grid:", strlen("grid:")) == 0, has_rows = is_grid || strchr(text, ';') != NULL;
+    if (settings->axes.count == 0 && has_rows)
+        return error_usage(build->error, "%s has several axes, but the rotation has one; set --rope-axes",
+                           BUILD_PLACE(build, OPTION_POSITIONS));
+    if (!has_rows && (settings->axes.count == 0 || settings->axes.has[0]))
+        return build_numbers(build, OPTION_POSITIONS, text, "position", parse_item, listed, fresh);
+    double *coordinates = arena_allocate(build->arena, fresh * ROPE_AXES, sizeof *coordinates, build->error);
+    if (coordinates == NULL)
+        return build->error->status;
+    memset(coordinates, 0, fresh * ROPE_AXES * sizeof *coordinates);
+    settings->coordinates = coordinates;
+    return is_grid ? list_grid(build, settings, coordinates, listed, fresh)
+                   : list_rows(build, &settings->axes, coordinates, listed, fresh);
+}
+
 /* Sets the positions of new keys by --positions, and of queries by the keys at their positions. */
-static enum status list_positions(const struct build *build, size_t *queries, size_t *keys)
+static enum status list_positions(const struct build *build, struct rope_settings *settings, size_t *queries,
+                                  size_t *keys)
 {
     const struct problem *problem = build->problem;
     const size_t fresh = problem->size.keys - problem->rotation.past;
     size_t *listed = arena_allocate(build->arena, fresh, sizeof *listed, build->error);
-    if (listed == NULL || build_numbers(build, OPTION_POSITIONS, build->options->positions, "position", parse_item,
-                                        listed, fresh) != STATUS_OK)
+    if (listed == NULL || read_positions(build, settings, listed, fresh) != STATUS_OK)
         return build->error->status;
     for (size_t i = 0; i < problem->size.items * problem->size.queries; i++) {
         const size_t at = queries[i] - problem->rotation.past;
@@ -79,20 +151,13 @@ static enum status list_positions(const struct build *build, size_t *queries, si
     return STATUS_OK;
 }
 
-static size_t highest_of(const size_t *positions, size_t count)
-{
-    size_t highest = 0;
-    for (size_t i = 0; i < count; i++)
-        highest = memory_larger(highest, positions[i]);
-    return highest;
-}
-
 /* --- the rotation ------------------------------------------------------------------------------------------------- */
 
 /* Rejects options of RoPE without RoPE, which attn would ignore. */
 static enum status check_alone(const struct build *build)
 {
-    static const enum option_id IDS[] = {OPTION_ROPE_THETA, OPTION_ROPE_COLUMNS, OPTION_ROPE_SCALING, OPTION_POSITIONS};
+    static const enum option_id IDS[] = {OPTION_ROPE_THETA, OPTION_ROPE_COLUMNS, OPTION_ROPE_SCALING, OPTION_ROPE_AXES,
+                                         OPTION_POSITIONS};
     for (size_t i = 0; i < sizeof IDS / sizeof IDS[0]; i++) {
         const enum origin origin = build->options->origin[IDS[i]];
         if (origin == ORIGIN_COMMAND_LINE || (origin == ORIGIN_FILE && !build->inputs->is_result))
@@ -106,14 +171,15 @@ enum status build_rope(const struct build *build)
 {
     struct problem *problem = build->problem;
     const struct options *options = build->options;
-    const struct rope_settings settings = {.kind = options->rope,
-                                           .theta = options->rope_theta,
-                                           .columns = options->rope_columns,
-                                           .last = options->rope_last,
-                                           .in_double = problem->rounding.dtype == DTYPE_F64 &&
-                                                        options->rounding != ROUNDING_TRANSFORMERS,
-                                           .scaling = options->rope_scaling};
-    if (settings.kind == ROPE_NONE)
+    struct rope_settings settings = {.kind = options->rope,
+                                     .theta = options->rope_theta,
+                                     .columns = options->rope_columns,
+                                     .last = options->rope_last,
+                                     .in_double = problem->rounding.dtype == DTYPE_F64 &&
+                                                  options->rounding != ROUNDING_TRANSFORMERS,
+                                     .scaling = options->rope_scaling,
+                                     .axes = options->rope_axes};
+    if (settings.kind == ROPE_NONE && (options->query_growth.by == 0 || check_alone(build) != STATUS_OK))
         return check_alone(build);
     const size_t queries = problem->size.items * problem->size.queries,
                  keys = problem->size.items * (problem->size.keys - problem->rotation.past);
@@ -122,14 +188,22 @@ enum status build_rope(const struct build *build)
     if (of_queries == NULL || of_keys == NULL)
         return build->error->status;
     count_positions(problem, of_queries, of_keys);
+    if (options->positions != NULL && list_positions(build, &settings, of_queries, of_keys) != STATUS_OK)
+        return build->error->status;
+    if (options->positions == NULL && settings.axes.count > 0 && !settings.axes.has[0])
+        return error_usage(build->error,
+                           "the rotation is by row and column of a picture's patches; set --positions grid:HxW");
     if (options->positions == NULL)
         restart_positions(&problem->mask, of_queries, of_keys);
-    else if (list_positions(build, of_queries, of_keys) != STATUS_OK)
-        return build->error->status;
     problem->rotation.positions = of_queries;
     problem->rotation.key_positions = of_keys;
     problem->rotation.settings = settings;
-    problem->rotation.highest = memory_larger(highest_of(of_queries, queries), highest_of(of_keys, keys));
+    const size_t highest_query = rope_highest(&settings, of_queries, queries, 0);
+    problem->rotation.highest = rope_highest(&settings, of_keys, keys, highest_query);
+    if (highest_query + options->query_growth.ahead >= options->query_growth.every)
+        problem->scaling.growth = options->query_growth;
+    if (settings.kind == ROPE_NONE)
+        return STATUS_OK;
     return rope_create(&problem->rotation.rope, &settings, problem->size.d_head, problem->rotation.highest,
                        build->arena, build->error);
 }

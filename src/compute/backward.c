@@ -86,7 +86,7 @@ static enum status widen(struct problem *problem, struct arena *arena, struct er
             tensor_convert(given, DTYPE_F64, problem->given.source, "", &finite, given, arena, error) != STATUS_OK)
             return error->status;
     }
-    return gate_make(problem, arena, error);
+    return gate_make(problem, gate_sigmoid, arena, error);
 }
 
 static enum status hold(struct backward *backward, enum stage stage, size_t rank, const size_t *shape,

@@ -171,9 +171,10 @@ static void steps_back(const struct backward_projection *job, size_t item, size_
     const struct problem *problem = job->problem;
     const struct rope *rope = &problem->rotation.rope;
     const size_t position = operand_position(problem, job->id, item, row);
+    const double factor = operand_factor(problem, position);
     double *above = room + job->at.above, *cosines = room + job->at.angles, *sines = cosines + rope->columns / 2;
     for (size_t i = 0; i < job->heads * job->d && operand_is_scaled(problem, job->id); i++)
-        above[i] *= problem->scaling.query_factor;
+        above[i] *= factor;
     if (operand_is_rotated(problem, job->id) && position != SIZE_MAX) {
         const struct backward_mistake *mistake = problem->mistake.backward;
         rope_turns(rope, position, ROPE_ROUNDING_ONCE, DTYPE_F64, cosines, sines);

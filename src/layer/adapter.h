@@ -18,6 +18,14 @@ struct adapter {
     struct config config;
     struct checkpoint tensors;
     struct adapter_change *changes; /* (tensors.count) */
+    enum adapter_mistake {
+        ADAPTER_RIGHT,
+        ADAPTER_MISSING,
+        ADAPTER_TWICE,
+        ADAPTER_UNSCALED,
+        ADAPTER_BY_ALPHA,
+        ADAPTER_OTHER_ROOT
+    } mistake;
     struct arena *arena;
     struct error *error;
 };

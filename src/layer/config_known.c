@@ -15,11 +15,11 @@ static const char *const KNOWN[] = {
     /* sizes and biases, which the tensors have */
     "add_cross_attention attention_bias attention_in_bias attention_out_bias cross_attention_hidden_size "
     "global_head_dim num_global_key_value_heads pruned_heads qk_head_dim qk_nope_head_dim qk_rope_head_dim "
-    "relative_attention_num_buckets use_attention_bias v_head_dim",
+    "key_bias query_bias relative_attention_num_buckets use_attention_bias v_head_dim",
     /* dropout, which is off */
     "attention_dropout attention_dropout_prob attention_dropout_rate attention_probs_dropout_prob attn_dropout "
     "attn_pdrop decoder_attention_dropout head_dropout mask_feature_length mask_feature_min_masks mask_feature_prob "
-    "mask_ratio mask_time_length mask_time_min_masks mask_time_prob normalize_router_prob_before_dropping",
+    "mask_ratio mask_time_length mask_time_min_masks mask_time_prob normalize_router_prob_before_dropping pos_embed_rescale",
     /* how it is computed, not what */
     "_attn_implementation _attn_implementation_autoset _attn_implementation_internal apply_query_key_layer_scaling "
     "attention_softmax_in_fp32 attn_impl attn_implementation attn_uses_sequence_id chunk_size_feed_forward "

@@ -18,12 +18,13 @@ struct scaling {
     bool beyond; /* it has a number that is not finite */
 };
 
-enum { SCALING_BYTES = 64 << 10 };
+enum { SCALING_BYTES = 64 << 10, AXES_BYTES = 256 };
 
 /* --- the object -------------------------------------------------------------------------------------------------- */
 
 /* Keys that transformers writes; attn rejects others. */
-static const char AXES[] = "mrope_section mrope_interleaved", GROWTH[] = "llama_4_scaling_beta max_position_embeddings";
+static const char AXES[] = "mrope_section mrope_interleaved", GROWTH[] = "llama_4_scaling_beta max_position_embeddings",
+                  MSCALES[] = "short_mscale long_mscale";
 static const char KNOWN[] =
     "rope_type type rope_theta partial_rotary_factor factor mscale mscale_all_dim original_max_position_embeddings "
     "beta_fast beta_slow attention_factor low_freq_factor high_freq_factor short_factor long_factor truncate";
@@ -33,8 +34,9 @@ static void check_known(const struct config_reading *reading, const struct confi
     const cJSON *item = object->item != NULL ? object->item->child : NULL;
     for (; item != NULL; item = item->next)
         if (!cJSON_IsNull(item) && !text_has_word(KNOWN, item->string) &&
-            !(reading->family->axes != ROPE_AXES_NONE && text_has_word(AXES, item->string)) &&
-            !(reading->family->growth == FAMILY_GROWTH_BETA && text_has_word(GROWTH, item->string)))
+            !(reading->family->axes != NULL && text_has_word(AXES, item->string)) &&
+            !(reading->family->growth == FAMILY_GROWTH_BETA && text_has_word(GROWTH, item->string)) &&
+            !(reading->family->mscales && text_has_word(MSCALES, item->string)))
             CONFIG_REFUSE(reading,
                           "%s: attn does not know %s.%.60s, which may change the rotation; set --rope, --rope-theta, "
                           "--rope-columns and --rope-scaling",
@@ -60,13 +62,16 @@ static void check_object(const struct config_reading *reading, const struct conf
         config_wrong(reading, object, "an object");
 }
 
+static const char OF_KINDS[] = "rope_parameters instead, for each kind of layer";
+
 /* For families whose layers rotate in two ways, rejects what transformers ignores in favour of its defaults: one object
  * for both kinds, the older style's "type", and for some families all keys of the older style. */
 static void check_kinds(const struct config_reading *reading, const struct config_value *newer,
                         const struct config_value *older)
 {
     const struct config_value type = config_member(older, "type"), kind = config_member(older, "rope_type"),
-                              theta = config_find(reading, CONFIG_ROPE_THETA);
+                              theta = config_find(reading, CONFIG_ROPE_THETA),
+                              local = config_find(reading, CONFIG_ROPE_THETA_OF_SLIDING);
     if (reading->family->local_theta == 0)
         return;
     if (says(newer) && !is_nested(newer))
@@ -74,8 +79,9 @@ static void check_kinds(const struct config_reading *reading, const struct confi
     if (config_is_set(&type) && !config_is_set(&kind) &&
         !(cJSON_IsString(type.item) && strcmp(type.item->valuestring, "default") == 0))
         config_wrong(reading, &type, "the key rope_type instead: transformers does not read type in this family");
-    if (reading->family->kinds_only && (says(&theta) || says(older)))
-        config_wrong(reading, says(&theta) ? &theta : older, "rope_parameters instead, for each kind of layer");
+    const bool usual = config_real(reading, &theta, reading->family->theta) == reading->family->theta;
+    if (reading->family->kinds_only && (!usual || says(&local) || says(older)))
+        config_wrong(reading, !usual ? &theta : says(&local) ? &local : older, OF_KINDS);
 }
 
 /* Rejects "truncate" within the object of a kind of layers: transformers reads it only next to these objects. */
@@ -144,6 +150,8 @@ static void add_theta(const struct config_reading *reading, const struct config_
                  theta = config_real(reading, &value, usual > 0 ? usual : 10000);
     if (!(theta > 0))
         config_wrong(reading, &value, "a number above 0");
+    if (family->scaling_theta && object->item == NULL && theta != usual)
+        config_wrong(reading, &value, "rope_parameters with it, because this family reads it nowhere else");
     config_fact_number(reading, "rope_theta", config_is_set(&value) ? &value : NULL, theta);
 }
 
@@ -153,14 +161,26 @@ static bool is_proportional(const struct config_value *object)
     return cJSON_IsString(type.item) && strcmp(type.item->valuestring, "proportional") == 0;
 }
 
+/* The share of a head's columns that rotates: the object's, else the older key's, which some families ignore. */
+static struct config_value find_share(const struct config_reading *reading, const struct config_value *object)
+{
+    const struct config_value value = config_member(object, "partial_rotary_factor"),
+                              older = config_find(reading, CONFIG_ROPE_SHARE);
+    const double usual = reading->family->share;
+    if (!reading->family->kinds_only)
+        return config_is_set(&value) ? value : older;
+    if (object->item == NULL && config_real(reading, &older, usual) != usual)
+        config_wrong(reading, &older, OF_KINDS);
+    return value;
+}
+
 /* Adds rope_columns from a share of a head's columns; only the family tells which columns a share below 1 means. */
 static void add_share(const struct config_reading *reading, const struct config_value *object)
 {
     const struct family_row *family = reading->family;
-    struct config_value value = config_member(object, "partial_rotary_factor");
-    if (!config_is_set(&value))
-        value = config_find(reading, CONFIG_ROPE_SHARE);
-    const double share = config_real(reading, &value, family->share > 0 ? family->share : 1);
+    const struct config_value value = find_share(reading, object);
+    const bool only = family->kinds_only && object->item != NULL;
+    const double share = config_real(reading, &value, family->share > 0 && !only ? family->share : 1);
     if (!(share > 0 && share <= 1))
         config_wrong(reading, &value, "a number above 0 and at most 1");
     if (share < 1 && family->share == 0)
@@ -182,16 +202,57 @@ static void add_columns(const struct config_reading *reading, const struct confi
     snprintf(expected, sizeof expected, "a number from 1 to %zu, the columns of a head", all);
     if (value.item != NULL && (!config_is_set(&value) || columns == 0 || columns > all))
         config_wrong(reading, &value, expected);
-    const struct config_value share = config_member(object, "partial_rotary_factor"),
-                              head = config_find(reading, CONFIG_HEAD_COLUMNS);
-    const double of_head = config_real(reading, &share, 0) * config_real(reading, &head, 0);
-    if (family->latent && config_is_set(&share) && config_is_set(&head) && of_head != (double)columns)
-        config_wrong(reading, &share, "qk_rope_head_dim / head_dim");
+    const struct config_value head = config_find(reading, CONFIG_HEAD_COLUMNS),
+                              share = config_is_set(&head) && family->latent
+                                          ? config_member(object, "partial_rotary_factor")
+                                          : find_share(reading, object);
+    const double wide = family->latent ? config_real(reading, &head, (double)columns) : (double)all,
+                 part = config_real(reading, &share, 0), rotated = floor(part * wide);
+    if (columns > 0 && config_is_set(&share) && rotated != (double)columns)
+        config_wrong(reading, &share,
+                     family->latent ? "qk_rope_head_dim / head_dim" : "the share that the number of columns means");
     snprintf(text, sizeof text, "%s%zu", family->columns_last ? "last:" : "", columns);
     if (columns == 0 && !is_proportional(object))
         add_share(reading, object);
     else if (columns > 0)
         config_fact(reading, "rope_columns", &value, text);
+}
+
+/* Adds rope_axes: those of the family, with the config's numbers of pairs, blocks and windows. */
+static void add_axes(const struct config_reading *reading, const struct config_value *object)
+{
+    const char *rest = reading->family->axes;
+    const struct config_value sections = config_member(object, "mrope_section"),
+                              blocks = config_find(reading, CONFIG_MERGE), patch = config_find(reading, CONFIG_PATCH),
+                              size = config_find(reading, CONFIG_GRID_WINDOW),
+                              all = config_find(reading, CONFIG_GRID_UNMASKED);
+    const size_t merge = config_whole(reading, &blocks, reading->family->merge),
+                 side = reading->family->windows ? merge * config_whole(reading, &patch, 14) : 0,
+                 window = side > 0 ? config_whole(reading, &size, 112) / side * merge : 0;
+    bool masks = true; /* keys of other windows */
+    for (const cJSON *item = all.item != NULL ? all.item->child : NULL; item != NULL; item = item->next)
+        masks = masks && !(cJSON_IsNumber(item) && item->valuedouble == (double)reading->module->layer);
+    char *bytes = rest != NULL ? arena_allocate(reading->arena, AXES_BYTES, 1, reading->error) : NULL;
+    struct rope_axes axes;
+    if (bytes == NULL || rope_axes_parse("axes", rest, &axes, reading->error) != STATUS_OK)
+        return;
+    struct text text = text_begin(bytes, AXES_BYTES);
+    const bool counts = axes.pairs[0] > 0 && config_is_set(&sections);
+    for (size_t i = 0; counts && i < axes.count; i++, rest += strcspn(rest, ",") + (i < axes.count)) {
+        struct config_value count = sections;
+        count.item = cJSON_GetArrayItem(sections.item, (int)i);
+        text_add(&text, "%s%c%zu", i > 0 ? "," : "", rest[0], config_whole(reading, &count, 0));
+    }
+    if (counts && (size_t)cJSON_GetArraySize(sections.item) != axes.count)
+        config_wrong(reading, &sections, "a number of pairs for each of time, height and width");
+    text_add(&text, "%s", rest);
+    if (reading->family->merge > 0)
+        text_add(&text, ",merge=%zu", merge);
+    if (window > 0)
+        text_add(&text, masks ? ",window=%zu,within=%zu" : ",window=%zu", window, window);
+    else if (reading->family->windows)
+        config_wrong(reading, &size, "at least a block of patches");
+    config_fact(reading, "rope_axes", counts ? &sections : NULL, bytes);
 }
 
 /* --- scaling ----------------------------------------------------------------------------------------------------- */
@@ -333,15 +394,20 @@ static void write_longrope(struct scaling *scaling)
 {
     const double old = old_positions(scaling), max = positions(scaling), given = take(scaling, "factor", 0);
     const double factor = given > 0 ? given : max / old;
-    double attention = take(scaling, "attention_factor", 0);
+    const bool mscales = scaling->reading->family->mscales;
+    double attention = take(scaling, mscales ? "short_mscale" : "attention_factor", 0);
     if (attention == 0)
         attention = factor <= 1 ? 1 : sqrt(1 + log(factor) / log(old));
     add_number(scaling, "old", old);
     if (max > 0)
         add_number(scaling, "max", max);
+    if (mscales)
+        need(scaling, "short_mscale");
     add_number(scaling, "attention", attention);
+    if (mscales)
+        write_number(scaling, "long_mscale", "beyond", 0);
     write_list(scaling, "short_factor", "short");
-    write_list(scaling, "long_factor", "long");
+    write_list(scaling, mscales ? "short_factor" : "long_factor", "long");
 }
 
 static const struct {
@@ -372,7 +438,7 @@ static void add_scaling(const struct config_reading *reading, const struct confi
         (!reading->family->scaling_asked || config_truth(reading, &asked, false)))
         config_fact(reading, "rope_scaling", &asked, reading->family->scaling);
     if (strcmp(kind, "default") == 0 || strcmp(kind, "none") == 0 ||
-        (reading->family->axes != ROPE_AXES_NONE && strcmp(kind, "mrope") == 0))
+        (reading->family->axes != NULL && (strcmp(kind, "mrope") == 0 || strcmp(kind, "axial") == 0)))
         return;
     if (reading->family->long_factors && (strcmp(kind, "su") == 0 || strcmp(kind, "yarn") == 0))
         kind = "longrope";
@@ -471,8 +537,9 @@ void config_rope(const struct config_reading *reading, bool slides)
     if (strcmp(told != NULL ? told->text : ROPE_WORDS[kind], ROPE_WORDS[ROPE_NONE]) == 0)
         return;
     const bool scaled = config_is_told(reading, "rope_scaling"), counted = config_is_told(reading, "rope_columns"),
-               based = config_is_told(reading, "rope_theta");
-    if (!(scaled && counted && based))
+               based = config_is_told(reading, "rope_theta"),
+               shared = reading->family->axes == NULL || config_is_told(reading, "rope_axes");
+    if (!(scaled && counted && based && shared))
         object = config_rope_object(reading, slides);
     if (!based)
         add_theta(reading, &object, slides);
@@ -480,4 +547,6 @@ void config_rope(const struct config_reading *reading, bool slides)
         add_columns(reading, &object);
     if (!scaled)
         add_scaling(reading, &object, slides);
+    if (!shared)
+        add_axes(reading, &object);
 }

@@ -26,6 +26,7 @@ struct layer {
     struct input_file weights;       /* under the names of unpack.h */
     struct layer_warnings warnings;
     const char *dequantised; /* the form of its quantised weights: "FP8, blocks of 128 x 128"; or NULL */
+    bool config_quantised;   /* by its config, so in a form that mistakes can change */
     bool reordered;          /* a GGUF whose rows of query and key attn has put back */
     const char *images_of;   /* the model_type if its causal mask allows an image's tokens to each other; or NULL */
 };

@@ -504,14 +504,15 @@ static enum status add_words(const struct search *search, const char *before, co
 static enum status add_companions(const struct search *search, const struct layer_module *module, const char *before,
                                   struct module_tensors *tensors)
 {
+    const bool latent = module->naming->latent_a != NULL;
     const struct {
         const char *words, *standard;
     } companions[] = {
-        {NAMING_QUERY_NORMS, "query_norm"},
-        {NAMING_KEY_NORMS, "key_norm"},
+        {latent ? NULL : NAMING_QUERY_NORMS, "query_norm"},
+        {latent ? NULL : NAMING_KEY_NORMS, "key_norm"},
         {NAMING_GATES, "W_gate"},
-        {"q_a_layernorm attn_q_a_norm", "query_a_norm"},
-        {"kv_a_layernorm attn_kv_a_norm", "key_value_a_norm"},
+        {latent ? "q_a_layernorm attn_q_a_norm q_norm" : NULL, "query_a_norm"},
+        {latent ? "kv_a_layernorm attn_kv_a_norm kv_norm" : NULL, "key_value_a_norm"},
         {module->cross ? NULL : NAMING_RELATIVE_BIAS, "relative_bias"},
     };
     for (size_t i = 0; i < sizeof companions / sizeof companions[0]; i++)

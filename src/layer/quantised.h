@@ -11,7 +11,16 @@ struct quantised {
     struct checkpoint shown; /* the same, with the names that it would have without quantisation */
     const struct config *config;
     const char *method; /* "quant_method", or "" */
-    char from[160];     /* of the weights taken so far: "FP8, blocks of 128 x 128"; "" for none */
+    enum quantised_mistake {
+        QUANTISED_RIGHT,
+        QUANTISED_SCALE_MISSING,
+        QUANTISED_SCALE_INVERTED,
+        QUANTISED_SCALE_NEXT, /* of the next block of columns; the last: of the first */
+        QUANTISED_ZERO_MISSING,
+        QUANTISED_ZERO_PLUS_1,
+        QUANTISED_ZERO_MINUS_1
+    } mistake;
+    char from[160]; /* of the weights taken so far: "FP8, blocks of 128 x 128"; "" for none */
 };
 
 /* STATUS_USAGE where attn does not read the form of quantisation that the config names. */

@@ -265,6 +265,8 @@ static const char *move(struct recipe *recipe, enum projection_id id, int64_t by
     const size_t *positions = of_query ? problem->rotation.positions : problem->rotation.key_positions;
     if (problem->rotation.rope.kind == ROPE_NONE)
         return NO_ROPE;
+    if (problem->rotation.settings.coordinates != NULL && by != NOWHERE)
+        return "positions have several axes";
     size_t *moved = arena_allocate(recipe->arena, count, sizeof *moved, recipe->error);
     for (size_t i = 0; i < count && moved != NULL; i++) {
         if (by != NOWHERE && (int64_t)positions[i] + by < 0)

@@ -5,8 +5,7 @@
  *     ROW(fields of struct family_row)
  *
  * A row serves every model_type whose attention its columns and their defaults reproduce in every number. A model that
- * does what no column says has no row: output gates, temperatures that grow with the position, positions of several
- * axes, values that pass from layer to layer, norms after a rotation. */
+ * does what no column says has no row: windows that shift, values that pass from layer to layer. */
 #ifndef ATTN_MODEL_FAMILY_ROWS_H
 #define ATTN_MODEL_FAMILY_ROWS_H
 
@@ -26,6 +25,8 @@
     .window = 512, FAMILY_EACH()
 #define FAMILY_BERT .norm = "none", .norm_eps = 1e-12, .rounding = {.norm_cast = false}
 #define FAMILY_TOWER .norm = "layer", .rounding = {.norm_cast = false}
+#define FAMILY_GRID(...) .rope = ROPE_HALF, .axes = "h,w,restarted", .rounding = {.rope = ROPE_ROUNDING_FLOAT, __VA_ARGS__}
+#define FAMILY_DINO .norm = "layer", .rope = ROPE_HALF, .theta = 100, .axes = "h,w,restarted,centred,rest-first", FAMILY_EACH()
 #define FAMILY_SEQUENCE .causal = FAMILY_CAUSAL_DECODER, .norm_eps = 1e-5, .eps_fixed = true
 #define FAMILY_T5 .causal = FAMILY_CAUSAL_DECODER, .is_causal = FAMILY_IS_CAUSAL_REFUSED, \
     .scale = FAMILY_SCALE_ONE, .norm = "rms", .norm_eps = 1e-6, \
@@ -43,7 +44,7 @@
     ROW(.name = "albert", .title = "ALBERT", FAMILY_BERT, .heads = 64) \
     ROW(.name = "altclip_text_model", .title = "AltCLIP, its text", FAMILY_BERT, .heads = 16) \
     ROW(.name = "apertus", .types = "apertus1p5_text", .title = "Apertus", FAMILY_LLAMA, .heads = 32, .theta = 12e6, .norm_eps = 1e-5, \
-        .qk_norm = "rms", .scaling = "llama3:factor=8,low=1,high=4,old=8192") \
+        .qk_norm = "rms", .scaling_theta = true, .scaling = "llama3:factor=8,low=1,high=4,old=8192") \
     ROW(.name = "arcee", .title = "Arcee", FAMILY_LLAMA, .heads = 32, .norm_eps = 1e-5) \
     ROW(.name = "aria_text", .title = "Aria, its text", FAMILY_LLAMA, .heads = 32, .norm_eps = 1e-6) \
     ROW(.name = "axk1", .title = "A.X K1", FAMILY_LATENT, .heads = 64, .norm_eps = 1e-6, \
@@ -62,7 +63,7 @@
         .types = "idefics3_vision instructblip_vision_model instructblipvideo_vision_model janus_vision_model pixio " \
                  "smolvlm_vision", \
         .title = "BLIP-2, Idefics3 and others, their pictures", FAMILY_TOWER, .heads = 16, .norm_eps = 1e-6) \
-    ROW(.name = "bloom", .title = "BLOOM", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 8, .alibi = FAMILY_ALIBI_ALWAYS, \
+    ROW(.name = "bloom", .title = "BLOOM", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 8, .alibi = FAMILY_ALIBI_ALWAYS, .is_causal = FAMILY_IS_CAUSAL_REFUSED, \
         .norm = "layer", .norm_eps = 1e-5, .packing = "groups", \
         FAMILY_BIASED(FAMILY_SCORED, .places = MASK_FROM_FIRST, .places_rounded = true)) \
     ROW(.name = "clip_text_model", .types = "clipseg_text_model metaclip_2_text_model owlv2_text_model owlvit_text_model xclip_text_model", \
@@ -83,31 +84,35 @@
         .rope = ROPE_PAIRS, .heads = 64, .norm = "layer", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_LISTED, \
         .window = 4096, .rotating = FAMILY_ROTATING_PREFIX, .rounding = {.rope = ROPE_ROUNDING_COSINE}) \
     ROW(.name = "cosmos3_edge_text", .title = "Cosmos 3 Edge, its text", FAMILY_LLAMA, .heads = 16, .kv_heads = 8, \
-        .theta = 1e8, .axes = ROPE_AXES_INTERLEAVED, .norm_eps = 1e-5) \
+        .theta = 1e8, .axes = "t24,h20,w20,interleaved", .norm_eps = 1e-5) \
     ROW(.name = "csm", .title = "CSM", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .theta = 500000, .norm_eps = 1e-5) \
     ROW(.name = "csm_depth_decoder_model", .title = "CSM, its depth decoder", FAMILY_LLAMA, .heads = 8, .kv_heads = 2, \
         .theta = 500000, .norm_eps = 1e-5) \
     ROW(.name = "ctrl", .title = "CTRL", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 16, .norm = "layer", \
         .norm_eps = 1e-6, .eps_fixed = true) \
     ROW(.name = "cwm", .title = "CWM", FAMILY_LLAMA, .heads = 48, .kv_heads = 8, .theta = 1e6, .norm_eps = 1e-5, \
-        .sliding = FAMILY_SLIDING_LISTED, .window = 8192, .scaling = "llama3:factor=16,low=1,high=4,old=8192") \
+        .sliding = FAMILY_SLIDING_LISTED, .window = 8192, .scaling_theta = true, .scaling = "llama3:factor=16,low=1,high=4,old=8192") \
     ROW(.name = "deepseek_v2", .title = "DeepSeek V2", FAMILY_LATENT, .heads = 32, .norm_eps = 1e-6, \
         .rope = ROPE_PAIRS, .rounding = {.rope = ROPE_ROUNDING_ONCE, .norm_cast = true}) \
     ROW(.name = "deepseek_v3", .types = "kimi_k2", .title = "DeepSeek V3 and R1", FAMILY_LATENT, .heads = 128, .norm_eps = 1e-6, \
         .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "dinov2", .types = "dinov2_with_registers vit_msn vivit", .title = "DINOv2, ViViT", FAMILY_TOWER, \
         .heads = 12, .norm_eps = 1e-6) \
+    ROW(.name = "dinov3_vit", .title = "DINOv3", FAMILY_DINO, .heads = 6, .norm_eps = 1e-5) \
     ROW(.name = "dots1", .title = "dots.llm1", FAMILY_LLAMA, .heads = 32, .norm_eps = 1e-6, .qk_norm = "rms", \
         .sliding = FAMILY_SLIDING_AFTER, .pattern = 62, .window = 4096) \
     ROW(.name = "electra", .title = "ELECTRA", FAMILY_BERT, .causal = FAMILY_CAUSAL_CONFIG, .heads = 4) \
     ROW(.name = "emu3_text_model", .title = "Emu3, its text", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, \
         .theta = 1e6, .norm_eps = 1e-5) \
+    ROW(.name = "eomt_dinov3", .title = "EoMT DINOv3", FAMILY_DINO, .heads = 16, .norm_eps = 1e-6) \
     ROW(.name = "ernie4_5", .title = "ERNIE 4.5", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .heads = 16, \
         .kv_heads = 2, .theta = 500000, .norm = "rms", .norm_eps = 1e-5, \
         .rounding = {.rope = ROPE_ROUNDING_ONCE, .norm_cast = true}) \
     ROW(.name = "ernie4_5_moe", .title = "ERNIE 4.5 of experts", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, \
         .heads = 20, .kv_heads = 4, .theta = 500000, .norm = "rms", .norm_eps = 1e-5, \
         .rounding = {.rope = ROPE_ROUNDING_ONCE, .norm_cast = true}) \
+    ROW(.name = "ernie4_5_vl_moe_vision", .title = "ERNIE 4.5 VL, its pictures", FAMILY_GRID(), .heads = 16, \
+        .norm = "layer", .norm_eps = 1e-6, .merge = 2) \
     ROW(.name = "esm", .title = "ESM-2 and ESM-1b", .causal = FAMILY_CAUSAL_CONFIG, .rope = ROPE_HALF, \
         .rotating = FAMILY_ROTATING_ROTARY, .scale_on_query = true, .heads = 12, .norm = "layer", .norm_eps = 1e-12, \
         FAMILY_EACH()) \
@@ -132,29 +137,31 @@
         .sliding = FAMILY_SLIDING_LISTED, .window = 513, .rotating = FAMILY_ROTATING_SLIDING) \
     ROW(.name = "gemma", .title = "Gemma", FAMILY_GEMMA, .heads = 16, .kv_heads = 16, FAMILY_EACH()) \
     ROW(.name = "gemma2", .types = "vaultgemma", .title = "Gemma 2", FAMILY_GEMMA, .heads = 8, .kv_heads = 4, \
-        .scale = FAMILY_SCALE_SCALAR, .scalar = 256, .softcap = 50, .sliding = FAMILY_SLIDING_BUT, .pattern = 2, \
+        .scale = FAMILY_SCALE_SCALAR, .scalar = 256, .softcap = 50, .sliding = FAMILY_SLIDING_BUT, .pattern_fixed = true, .pattern = 2, \
         .window = 4096, FAMILY_EACH(.softcap_each = true)) \
     ROW(.name = "gemma3_text", .title = "Gemma 3", FAMILY_GEMMA, .heads = 8, .kv_heads = 4, .qk_norm = "rms-plus-one", \
         .scale = FAMILY_SCALE_SCALAR, .scalar = 256, .sliding = FAMILY_SLIDING_BUT, .pattern = 6, .window = 4096, \
         .theta = 1e6, .local_theta = 10000, .both_ways = true, .images = "gemma3 shieldgemma2", FAMILY_EACH()) \
     ROW(.name = "gemma3n_text", .title = "Gemma 3n, its text", FAMILY_GEMMA_VALUE, .kv_heads = 2) \
     ROW(.name = "gemma4_text", .types = "gemma4_unified_text", .title = "Gemma 4, its text", FAMILY_GEMMA_VALUE, \
-        .kv_by_tensors = true, .kinds_only = true, .scaling = "proportional:share=0.25") \
+        .kv_by_tensors = true, .kinds_only = true, .last_full = true, .scaling = "proportional:share=0.25") \
     ROW(.name = "glm", .types = "glm4", .title = "GLM-4", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, \
         .share = 0.5, .heads = 32, .kv_heads = 2, .norm = "rms", .norm_eps = 1.5625e-7, FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "glm4_moe", .title = "GLM-4.5 and 4.6", FAMILY_LLAMA, .share = 0.5, .heads = 96, .kv_heads = 8, \
         .norm_eps = 1e-5, .qk_norm = "rms", .normed = FAMILY_NORMED_ASKED) \
     ROW(.name = "glm4_moe_lite", .title = "GLM-4.7 Flash", FAMILY_LATENT, .heads = 20, .norm_eps = 1e-5, \
         .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
-    ROW(.name = "glm4v_moe_text", .title = "GLM-4.5V, its text", FAMILY_LLAMA, .axes = ROPE_AXES_BLOCKS, .share = 0.5, \
+    ROW(.name = "glm4v_moe_text", .title = "GLM-4.5V, its text", FAMILY_LLAMA, .axes = "t8,h12,w12", .share = 0.5, \
         .heads = 96, .kv_heads = 8, .norm_eps = 1e-5) \
     ROW(.name = "glm4v_text", .title = "GLM-4.1V, its text", \
-        .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .axes = ROPE_AXES_BLOCKS, .share = 1, .heads = 32, \
+        .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .axes = "t8,h12,w12", .share = 1, .heads = 32, \
         .kv_heads = 2, .norm = "rms", .norm_eps = 1e-5, FAMILY_EACH(.norm_cast = true)) \
-    ROW(.name = "glm_image_text", .title = "GLM-Image, its text", FAMILY_LLAMA, .axes = ROPE_AXES_BLOCKS, .share = 1, \
+    ROW(.name = "glm4v_vision", .types = "glm4v_moe_vision", .title = "GLM-4V, its pictures", .heads = 12, .norm = "rms", \
+        .norm_eps = 1e-5, FAMILY_GRID(.norm_cast = true), .merge = 2) \
+    ROW(.name = "glm_image_text", .title = "GLM-Image, its text", FAMILY_LLAMA, .axes = "t8,h12,w12", .share = 1, \
         .heads = 32, .kv_heads = 2, .norm_eps = 1e-5) \
     ROW(.name = "glm_ocr_text", .title = "GLM-OCR, its text", \
-        .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .axes = ROPE_AXES_BLOCKS, .share = 1, .heads = 16, \
+        .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .axes = "t8,h12,w12", .share = 1, .heads = 16, \
         .kv_heads = 8, .norm = "rms", .norm_eps = 1e-5, FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "gpt2", .title = "GPT-2", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 12, .scale = FAMILY_SCALE_FLAGS, \
         .norm = "layer", .norm_eps = 1e-5, .packing = "blocks") \
@@ -167,7 +174,7 @@
     ROW(.name = "gpt_neox", .title = "GPT-NeoX, Pythia", FAMILY_DECODER_HALF, .share = 0.25, .heads = 64, \
         .theta_key = "rotary_emb_base", .norm = "layer", .norm_eps = 1e-5, .packing = "groups", FAMILY_EACH()) \
     ROW(.name = "gpt_oss", .title = "gpt-oss", FAMILY_DECODER_HALF, .heads = 64, .kv_heads = 8, .theta = 150000, \
-        .norm = "rms", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_BUT, .pattern = 2, .window = 128, \
+        .norm = "rms", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_BUT, .pattern_fixed = true, .pattern = 2, .window = 128, \
         .scaling = "yarn:factor=32,fast=32,slow=1,old=4096,truncate=no", FAMILY_EACH(.softmax_each = true)) \
     ROW(.name = "gptj", .title = "GPT-J", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .heads = 16, \
         .columns_key = "rotary_dim", .columns = 64, .norm = "layer", .norm_eps = 1e-5, \
@@ -183,7 +190,7 @@
     ROW(.name = "helium", .title = "Helium", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .heads = 20, \
         .kv_heads = 20, .theta = 100000, .norm = "rms", .norm_eps = 1e-8, FAMILY_EACH()) \
     ROW(.name = "higgs_audio_v2", .title = "Higgs Audio 2", FAMILY_LLAMA, .heads = 24, .kv_heads = 8, .theta = 500000, \
-        .norm_eps = 1e-5, .scaling = "llama3:factor=32,low=0.125,high=0.5,old=1024") \
+        .norm_eps = 1e-5, .theta_unless = "rope_parameters rope_scaling", .scaling_theta = true, .scaling = "llama3:factor=32,low=0.125,high=0.5,old=1024") \
     ROW(.name = "hy_v3", .title = "Hunyuan 3", FAMILY_LLAMA, .heads = 64, .kv_heads = 8, .theta = 11158840, \
         .norm_eps = 1e-5, .qk_norm = "rms") \
     ROW(.name = "hyperclovax", .title = "HyperCLOVA X", FAMILY_LLAMA, .scale = FAMILY_SCALE_MULTIPLIER_OR_ROOT, \
@@ -203,6 +210,8 @@
         .norm_eps = 1e-6, .rounding = {.norm_cast = true}) \
     ROW(.name = "jina_embeddings_v3", .title = "Jina embeddings 3", .rope = ROPE_HALF, .norm = "none", .heads = 16, \
         .theta = 20000, .norm_eps = 1e-5, FAMILY_EACH()) \
+    ROW(.name = "kimi_k25_vision", .title = "Kimi K2.5, its pictures", .heads = 16, .norm = "layer", .norm_eps = 1e-5, .eps_fixed = true, \
+        .rope = ROPE_HALF, .axes = "w,h,restarted,interleaved", .rounding = {.rope = ROPE_ROUNDING_FLOAT}) \
     ROW(.name = "kimi_linear", .title = "Kimi Linear, layers without a state", .causal = FAMILY_CAUSAL_ALWAYS, \
         .heads = 32, .latent = true, .norm = "rms", .norm_eps = 1e-5, .qk_norm = "rms", .qk_norm_eps = 1e-6, \
         .rounding = {.norm_cast = true}) \
@@ -224,20 +233,22 @@
         .heads = 40, .kv_heads = 8, .theta = 500000, .norm = "rms", .norm_eps = 1e-5, .rotating = FAMILY_ROTATING_LISTED, \
         .qk_norm = "rms", .normed = FAMILY_NORMED_ROTATED, .bare_norm = true, .growth = FAMILY_GROWTH_FLOOR, \
         .sliding = FAMILY_SLIDING_CHUNKS, .rounding = {.rope = ROPE_ROUNDING_FLOAT, .norm_cast = true, .norm_last = true}) \
+    ROW(.name = "llama4_vision_model", .title = "Llama 4, its pictures", .heads = 16, .norm = "layer", .norm_eps = 1e-5, .eps_fixed = true, \
+        .rope = ROPE_PAIRS, .axes = "w,h,restarted,from=1,rest-last", .rounding = {.rope = ROPE_ROUNDING_FLOAT}) \
     ROW(.name = "m2m_100", .types = "bigbird_pegasus mbart nllb-moe pegasus seamless_m4t seamless_m4t_v2", .title = "M2M-100, NLLB, mBART, Pegasus", FAMILY_SEQUENCE, \
         .norm = "layer", .heads = 16) \
     ROW(.name = "megatron-bert", .title = "Megatron-BERT", .causal = FAMILY_CAUSAL_CONFIG, .norm = "layer", .heads = 16, \
         .norm_eps = 1e-12) \
     ROW(.name = "mellum", .title = "Mellum", FAMILY_LLAMA, .heads = 32, .kv_heads = 4, .theta = 500000, \
         .local_theta = 10000, .kinds_only = true, .norm_eps = 1e-6, .qk_norm = "rms", \
-        .sliding = FAMILY_SLIDING_BUT, .pattern = 1, .window = 1024) \
+        .sliding = FAMILY_SLIDING_BUT, .pattern_fixed = true, .pattern = 1, .window = 1024) \
     ROW(.name = "meta", .title = "Llama and Mistral in their own form", .causal = FAMILY_CAUSAL_ALWAYS, \
         .rope = ROPE_PAIRS, .heads = 32, .theta_unless = "head_dim", .scaling = "llama3:factor=8,low=1,high=4,old=8192", \
         .scaling_asked = true, .heads_fill_width = true, .sliding = FAMILY_SLIDING_ALL, .norm = "rms", \
         .norm_eps = 1e-5, .rounding = {.rope = ROPE_ROUNDING_ONCE, .norm_cast = true}) \
     ROW(.name = "mimo_v2_flash", .title = "MiMo V2 Flash", FAMILY_LLAMA, .heads = 64, .kv_heads = 4, .theta = 5e6, \
-        .local_theta = 10000, .share = 1, .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_LISTED, .window = 129, \
-        .kv_by_tensors = true, .value_factor = "attention_value_scale") \
+        .local_theta = 10000, .share = 0.334, .kinds_only = true, .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_LISTED, \
+        .window = 129, .window_past = true, .kv_by_tensors = true, .value_factor = "attention_value_scale") \
     ROW(.name = "minicpm3", .title = "MiniCPM3", FAMILY_LATENT_OF(32), .heads = 40, .norm_eps = 1e-5, .rope = ROPE_HALF, \
         FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "minimax", .title = "MiniMax, layers of full attention", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, \
@@ -248,13 +259,14 @@
         .heads = 64, .kv_heads = 4, .theta = 5e6, .norm = "rms-plus-one", .norm_eps = 1e-6, .qk_norm = "rms-plus-one", \
         FAMILY_EACH()) \
     ROW(.name = "ministral", .title = "Ministral", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .norm_eps = 1e-6, \
-        .sliding = FAMILY_SLIDING_BUT, .window = 4096) \
-    ROW(.name = "ministral3", .title = "Ministral 3", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .theta = 1e6, \
-        .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL, .growth = FAMILY_GROWTH_BETA) \
+        .sliding = FAMILY_SLIDING_BUT, .pattern_fixed = true, .window = 4096) \
+    ROW(.name = "ministral3", .title = "Ministral 3", FAMILY_DECODER_HALF, .heads = 32, .kv_heads = 8, .theta = 1e6, \
+        .norm = "rms", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL, .growth = FAMILY_GROWTH_BETA, \
+        FAMILY_EACH(.norm_cast = true, .growth = true)) \
     ROW(.name = "mistral", .title = "Mistral, Nemo", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .norm_eps = 1e-6, \
         .sliding = FAMILY_SLIDING_ALL, .window = 4096) \
     ROW(.name = "mistral4", .title = "Mistral 4", FAMILY_LATENT, .heads = 32, .norm_eps = 1e-6, \
-        .growth = FAMILY_GROWTH_BETA, .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
+        .growth = FAMILY_GROWTH_BETA, .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true, .growth = true)) \
     ROW(.name = "mixtral", .title = "Mixtral", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .theta = 1e6, \
         .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL) \
     ROW(.name = "mllama_text_model", .title = "Llama 3.2 with pictures, its text", FAMILY_LLAMA, .heads = 32, \
@@ -283,7 +295,7 @@
     ROW(.name = "olmo2", .title = "OLMo 2", FAMILY_DECODER_HALF, .heads = 32, .norm = "none", .qk_norm = "rms", \
         .norm_eps = 1e-5, .rounding = {.rope = ROPE_ROUNDING_ONCE}) \
     ROW(.name = "olmo3", .title = "OLMo 3", FAMILY_DECODER_HALF, .heads = 32, .theta = 500000, .local_theta = 500000, \
-        .norm = "none", .qk_norm = "rms", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_BUT, .pattern = 4, \
+        .norm = "none", .qk_norm = "rms", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_BUT, .pattern_fixed = true, .pattern = 4, \
         .window = 4096, .rounding = {.rope = ROPE_ROUNDING_ONCE}) \
     ROW(.name = "olmo_hybrid", .title = "OLMo Hybrid, layers of full attention", FAMILY_DECODER_HALF, .heads = 30, \
         .norm = "none", .qk_norm = "rms", .norm_eps = 1e-6, .rotating = FAMILY_ROTATING_TOLD, \
@@ -294,8 +306,9 @@
         .norm_eps = 1e-5, .packing = "blocks") \
     ROW(.name = "opt", .title = "OPT", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 12, .scale_on_query = true, \
         .norm = "layer", .norm_key = "do_layer_norm_before", .norm_before = true, .norm_eps = 1e-5, .eps_fixed = true) \
-    ROW(.name = "paddleocr_vl_text", .title = "PaddleOCR VL, its text", FAMILY_LLAMA, .axes = ROPE_AXES_BLOCKS, \
+    ROW(.name = "paddleocr_vl_text", .title = "PaddleOCR VL, its text", FAMILY_LLAMA, .axes = "t16,h24,w24", \
         .heads = 16, .kv_heads = 2, .theta = 500000, .norm_eps = 1e-5) \
+    ROW(.name = "paddleocr_vl_vision", .title = "PaddleOCR VL, its pictures", FAMILY_GRID(), .heads = 16, .norm = "layer", .norm_eps = 1e-6) \
     ROW(.name = "persimmon", .title = "Persimmon", FAMILY_DECODER_HALF, .share = 0.5, .heads = 64, .norm = "layer", \
         .qk_norm = "layer", .normed = FAMILY_NORMED_UNLESS, .norm_eps = 1e-5, .packing = "groups", FAMILY_EACH()) \
     ROW(.name = "phi", .title = "Phi-1 and 2", FAMILY_DECODER_HALF, .share = 0.5, .heads = 32, .norm = "layer", \
@@ -305,35 +318,42 @@
     ROW(.name = "phi4_multimodal", .title = "Phi-4 with pictures", FAMILY_LLAMA, .share = 1, .heads = 32, \
         .kv_heads = 8, .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL, .long_factors = true, .packing = "blocks") \
     ROW(.name = "phimoe", .title = "Phi-3.5 of experts", FAMILY_DECODER_HALF, .heads = 32, .kv_heads = 8, \
-        .theta = 1e6, .norm = "layer", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL, FAMILY_EACH()) \
+        .theta = 1e6, .mscales = true, .norm = "layer", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL, FAMILY_EACH()) \
+    ROW(.name = "pixtral", .title = "Pixtral, its pictures", .heads = 16, .norm = "rms", .norm_eps = 1e-5, \
+        .eps_fixed = true, .rope = ROPE_HALF, .axes = "h,w,strided", FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "plbart", .title = "PLBART", FAMILY_SEQUENCE, .norm = "none", .heads = 12) \
     ROW(.name = "pocket_tts", .title = "Pocket TTS", FAMILY_DECODER_HALF, .heads = 16, .norm = "layer", \
         .norm_eps = 1e-5, FAMILY_EACH()) \
     ROW(.name = "qwen2", .title = "Qwen2 and Qwen2.5", FAMILY_QWEN, .heads = 32, .kv_heads = 32, .norm_eps = 1e-6) \
     ROW(.name = "qwen2_5_omni_text", .types = "qwen2_5_omni_talker", .title = "Qwen2.5-Omni, its text", FAMILY_QWEN, \
-        .axes = ROPE_AXES_BLOCKS, .theta = 1e6, .heads = 28, .kv_heads = 4, .norm_eps = 1e-6) \
+        .axes = "t16,h24,w24", .theta = 1e6, .heads = 28, .kv_heads = 4, .norm_eps = 1e-6) \
+    ROW(.name = "qwen2_5_vl_vision", .types = "qwen2_5_omni_vision_encoder", .title = "Qwen2.5-VL, its pictures", .heads = 16, \
+        .norm = "rms", .norm_eps = 1e-6, .eps_fixed = true, FAMILY_GRID(.norm_cast = true), .merge = 2, .windows = true) \
     ROW(.name = "qwen2_audio_encoder", .types = "moss_transcribe_diarize_audio voxtral_encoder", \
         .title = "Qwen2-Audio, Voxtral, their sound", .heads = 20, .norm = "layer", .norm_eps = 1e-5, .eps_fixed = true, \
         .scale_on_query = true) \
     ROW(.name = "qwen2_moe", .title = "Qwen2 of experts", FAMILY_LLAMA, .heads = 16, .kv_heads = 16, \
         .norm_eps = 1e-6, .sliding = FAMILY_SLIDING_UNTIL, .pattern = 28, .window = 4096) \
     ROW(.name = "qwen2_vl_text", .types = "qwen2_5_vl qwen2_5_vl_text qwen2_vl", .title = "Qwen2-VL and 2.5-VL, their text", \
-        FAMILY_LLAMA, .axes = ROPE_AXES_BLOCKS, .theta = 1e6, .heads = 64, .kv_heads = 8, .norm_eps = 1e-5, \
+        FAMILY_LLAMA, .axes = "t16,h24,w24", .theta = 1e6, .heads = 64, .kv_heads = 8, .norm_eps = 1e-5, \
         .sliding = FAMILY_SLIDING_FROM, .pattern = 80, .window = 4096) \
+    ROW(.name = "qwen2_vl_vision", .types = "qwen3_5_moe_vision qwen3_5_vision qwen3_omni_moe_vision_encoder " \
+        "qwen3_vl_moe_vision qwen3_vl_vision", .title = "Qwen2-VL and Qwen3-VL, their pictures", .heads = 16, .norm = "layer", \
+        .norm_eps = 1e-6, .eps_fixed = true, FAMILY_GRID(), .merge = 2) \
     ROW(.name = "qwen3", .title = "Qwen3", FAMILY_QWEN, .heads = 32, .kv_heads = 32, .norm_eps = 1e-6, \
         .qk_norm = "rms") \
     ROW(.name = "qwen3_5_moe_text", .title = "Qwen3.5 of experts, layers with a softmax", FAMILY_QWEN_GATED, .heads = 16, \
-        .kv_heads = 2, .axes = ROPE_AXES_INTERLEAVED) \
+        .kv_heads = 2, .axes = "t11,h11,w10,interleaved") \
     ROW(.name = "qwen3_5_text", .title = "Qwen3.5, layers with a softmax", FAMILY_QWEN_GATED, .heads = 16, .kv_heads = 4, \
-        .axes = ROPE_AXES_INTERLEAVED) \
+        .axes = "t11,h11,w10,interleaved") \
     ROW(.name = "qwen3_moe", .title = "Qwen3 of experts", FAMILY_LLAMA, .heads = 32, .kv_heads = 4, .norm_eps = 1e-6, \
         .qk_norm = "rms", .sliding = FAMILY_SLIDING_ASKED, .window = 4096) \
     ROW(.name = "qwen3_next", .title = "Qwen3-Next, layers with a softmax", FAMILY_QWEN_GATED, .heads = 16, .kv_heads = 2) \
-    ROW(.name = "qwen3_omni_moe_text", .title = "Qwen3-Omni, its text", FAMILY_LLAMA, .axes = ROPE_AXES_INTERLEAVED, \
+    ROW(.name = "qwen3_omni_moe_text", .title = "Qwen3-Omni, its text", FAMILY_LLAMA, .axes = "t24,h20,w20,interleaved", \
         .theta = 1e6, .heads = 28, .kv_heads = 4, .norm_eps = 1e-6, .qk_norm = "rms") \
     ROW(.name = "qwen3_vl_moe_text", .title = "Qwen3-VL of experts, its text", FAMILY_LLAMA, \
-        .axes = ROPE_AXES_INTERLEAVED, .theta = 500000, .heads = 16, .kv_heads = 16, .norm_eps = 1e-6, .qk_norm = "rms") \
-    ROW(.name = "qwen3_vl_text", .title = "Qwen3-VL, its text", FAMILY_LLAMA, .axes = ROPE_AXES_INTERLEAVED, \
+        .axes = "t24,h20,w20,interleaved", .theta = 500000, .heads = 16, .kv_heads = 16, .norm_eps = 1e-6, .qk_norm = "rms") \
+    ROW(.name = "qwen3_vl_text", .title = "Qwen3-VL, its text", FAMILY_LLAMA, .axes = "t24,h20,w20,interleaved", \
         .theta = 500000, .heads = 32, .kv_heads = 32, .norm_eps = 1e-6, .qk_norm = "rms") \
     ROW(.name = "rembert", .title = "RemBERT", FAMILY_BERT, .causal = FAMILY_CAUSAL_CONFIG, .heads = 18) \
     ROW(.name = "roberta-prelayernorm", .title = "RoBERTa-PreLayerNorm", .causal = FAMILY_CAUSAL_CONFIG, .heads = 12, \
@@ -382,9 +402,7 @@
 #define FAMILY_LACKED(ROW) \
     ROW("clap_audio_model donut-swin maskformer-swin swin swin2sr swinv2", "windows of a picture that shift") \
     ROW("deberta deberta-v2 sew-d", "scores of content with positions") \
-    ROW("dinov3_vit ernie4_5_vl_moe_vision glm4v_moe_vision glm4v_vision kimi_k25_vision llama4_vision_model " \
-        "paddleocr_vl_vision pixtral qwen2_5_omni_vision_encoder qwen2_5_vl_vision qwen2_vl_vision " \
-        "qwen3_vl_moe_vision qwen3_vl_vision video_llama_3_vision", "a rotation by row and column of a picture") \
+    ROW("video_llama_3_vision", "pictures whose tokens come in blocks of a size that the config does not have") \
     ROW("beit data2vec-vision layoutlmv3", "a bias by the positions in a picture") \
     ROW("hiera sam sam2 sam_vision_model vitdet", "relative positions in two directions, or pooled keys") \
     ROW("speecht5 wav2vec2-bert wav2vec2-conformer xlnet", "scores of queries with relative positions") \
@@ -435,7 +453,9 @@
     ROW("git", "vision_config", "git_vision_model") \
     ROW("glm46v", "text_config", "glm4v_text") \
     ROW("glm4v", "text_config", "glm4v_text") \
+    ROW("glm4v", "vision_config", "glm4v_vision") \
     ROW("glm4v_moe", "text_config", "glm4v_moe_text") \
+    ROW("glm4v_moe", "vision_config", "glm4v_moe_vision") \
     ROW("glm_image", "text_config", "glm_image_text") \
     ROW("glm_ocr", "text_config", "glm_ocr_text") \
     ROW("glmasr", "text_config", "llama") \
@@ -490,19 +510,26 @@
     ROW("owlvit", "text_config", "owlvit_text_model") \
     ROW("owlvit", "vision_config", "owlvit_vision_model") \
     ROW("paddleocr_vl", "text_config", "paddleocr_vl_text") \
+    ROW("paddleocr_vl", "vision_config", "paddleocr_vl_vision") \
     ROW("perception_lm", "text_config", "llama") \
     ROW("pp_chart2table", "text_config", "qwen2") \
     ROW("qianfan_ocr", "text_config", "qwen3") \
     ROW("qwen2_5_omni_thinker", "text_config", "qwen2_5_omni_text") \
     ROW("qwen2_5_vl", "text_config", "qwen2_5_vl_text") \
+    ROW("qwen2_5_vl", "vision_config", "qwen2_5_vl_vision") \
     ROW("qwen2_audio", "text_config", "qwen2") \
     ROW("qwen2_vl", "text_config", "qwen2_vl_text") \
+    ROW("qwen2_vl", "vision_config", "qwen2_vl_vision") \
     ROW("qwen3_5", "text_config", "qwen3_5_text") \
+    ROW("qwen3_5", "vision_config", "qwen3_5_vision") \
     ROW("qwen3_5_moe", "text_config", "qwen3_5_moe_text") \
+    ROW("qwen3_5_moe", "vision_config", "qwen3_5_moe_vision") \
     ROW("qwen3_asr", "text_config", "qwen3") \
     ROW("qwen3_omni_moe_thinker", "text_config", "qwen3_omni_moe_text") \
     ROW("qwen3_vl", "text_config", "qwen3_vl_text") \
+    ROW("qwen3_vl", "vision_config", "qwen3_vl_vision") \
     ROW("qwen3_vl_moe", "text_config", "qwen3_vl_moe_text") \
+    ROW("qwen3_vl_moe", "vision_config", "qwen3_vl_moe_vision") \
     ROW("shieldgemma2", "text_config", "gemma3_text") \
     ROW("shieldgemma2", "vision_config", "siglip_vision_model") \
     ROW("siglip", "text_config", "siglip_text_model") \

@@ -63,8 +63,9 @@ static double step(bool in_double, double number)
 static double wave(const struct plan *plan, double base, size_t pair)
 {
     const struct rope_settings *settings = plan->settings;
-    const double each = settings->step > 0 ? settings->step : 2, at = each * (double)pair + settings->start;
-    return step(settings->in_double, pow(base, step(settings->in_double, at / (double)plan->columns)));
+    const struct rope_axis axis = rope_axis(&settings->axes, plan->columns / 2, pair);
+    const double each = settings->step > 0 ? settings->step : 2, at = each * (double)axis.index + settings->start;
+    return step(settings->in_double, pow(base, step(settings->in_double, at / (2 * (double)axis.of))));
 }
 
 static double theta_of(const struct plan *plan)
@@ -242,21 +243,45 @@ static enum status check_settings(const struct rope_settings *settings, size_t c
     if (!(settings->theta > SCALINGS[scaling->kind].theta_above && settings->theta <= 1e30))
         return error_usage(error, "--rope-theta %.10g is out of range; expected a number above %g, up to 1e30",
                            settings->theta, SCALINGS[scaling->kind].theta_above);
+    if (scaling->kind != ROPE_SCALING_NONE && (settings->axes.restarted || settings->axes.strided))
+        return error_usage(error, "--rope-scaling has no rule for --rope-axes restarted or strided; expected none");
+    if (rope_axes_check(&settings->axes, columns / 2, error) != STATUS_OK)
+        return error->status;
     if (highest > ROPE_POSITION_LIMIT)
         return error_usage(error, "position %zu is out of range; expected 0..2^31-1", highest);
     enum status status = check_list("short", &scaling->short_list, columns, error);
     return status == STATUS_OK ? check_list("long", &scaling->long_list, columns, error) : status;
 }
 
-static double angle_of(const struct rope *rope, size_t position, size_t pair)
+double rope_coordinate(const struct rope *rope, size_t position, size_t pair)
 {
-    return step(rope->in_double, step(rope->in_double, (double)position) * rope->frequencies[pair]);
+    return rope->coordinates == NULL
+               ? (double)position
+               : rope->coordinates[position * ROPE_AXES + rope_axis(&rope->axes, rope->columns / 2, pair).axis];
+}
+
+size_t rope_highest(const struct rope_settings *settings, const size_t *positions, size_t count, size_t least)
+{
+    double highest = (double)least;
+    for (size_t i = 0; i < count * ROPE_AXES; i++) {
+        const size_t position = positions[i / ROPE_AXES];
+        if (position != SIZE_MAX)
+            highest = fmax(highest, settings->coordinates == NULL
+                                        ? (double)position
+                                        : settings->coordinates[position * ROPE_AXES + i % ROPE_AXES]);
+    }
+    return (size_t)highest;
+}
+
+static double turned(const struct rope *rope, double coordinate, size_t pair)
+{
+    return step(rope->in_double, step(rope->in_double, coordinate) * rope->frequencies[pair]);
 }
 
 static enum status check_angles(const struct rope *rope, size_t highest, struct error *error)
 {
     for (size_t i = 0; i < rope->columns / 2; i++)
-        if (!isfinite(angle_of(rope, highest, i)))
+        if (!isfinite(turned(rope, (double)highest, i)))
             return error_usage(error,
                                "--rope: the angle of position %zu is beyond float%s; expected a larger "
                                "--rope-theta, or larger numbers in --rope-scaling",
@@ -280,8 +305,11 @@ enum status rope_create(struct rope *rope, const struct rope_settings *settings,
     rope->first = settings->last ? width - columns : 0;
     rope->columns = columns;
     rope->frequencies = frequencies;
-    rope->attention =
-        step(rope->in_double, scaling->attention > 0 ? scaling->attention : SCALINGS[scaling->kind].attention(scaling));
+    rope->axes = settings->axes;
+    rope->coordinates = settings->coordinates;
+    rope->attention = step(rope->in_double, scaling->beyond > 0 && (double)highest + 1 > scaling->old ? scaling->beyond
+                                            : scaling->attention > 0 ? scaling->attention
+                                                                     : SCALINGS[scaling->kind].attention(scaling));
     SCALINGS[scaling->kind].scale(&(struct plan){settings, columns, highest, frequencies});
     return check_angles(rope, highest, error);
 }
@@ -315,7 +343,7 @@ struct rope_turn rope_turn(const struct rope *rope, size_t position, size_t pair
                            enum dtype dtype)
 {
     const struct steps steps = steps_of(rounding, dtype);
-    const double angle = angle_of(rope, position, pair);
+    const double angle = turned(rope, rope_coordinate(rope, position, pair), pair);
     const double cosine = step(rope->in_double, cos(angle)), sine = step(rope->in_double, sin(angle));
     return (struct rope_turn){
         .angle = angle,

@@ -26,10 +26,48 @@
 
 enum rope_kind { ROPE_KINDS(CHOICE_ID) ROPE_KIND_COUNT };
 
-/* Tokens of images have a position in time, in height and in width: which pairs turn by which. BLOCKS: the first pairs
- * by time, then some by height, then some by width. INTERLEAVED: in turn, as long as an axis has some left. A token of
- * text has one position for all three. */
-enum rope_axes { ROPE_AXES_NONE, ROPE_AXES_BLOCKS, ROPE_AXES_INTERLEAVED };
+/* Tokens of pictures have a position in time, height and width, each of which turns some pairs. What holds for these
+ * axes, as --rope-axes has it: pairs take them in turn, each at most so many, the rest the first (Qwen3-VL's text); the
+ * frequencies of each are those of its own columns (Qwen-VL's pictures), or every n-th (Pixtral), else they run on. Of a
+ * grid's patches: they come in blocks of merge x merge, in windows so wide; keys of other windows `within` are masked,
+ * for which attn rejects wider grids; coordinates count from `from`, or are 2 pi times the place of the centre, from -1
+ * to 1 (DINOv3); the tokens before or after the grid stay unrotated. */
+/* clang-format off */
+#define ROPE_AXES_FACTS(ROW) \
+    ROW(interleaved, "interleaved") ROW(restarted, "restarted") ROW(strided, "strided") ROW(merge, "merge=") \
+    ROW(window, "window=") ROW(within, "within=") ROW(from, "from=") ROW(centred, "centred") \
+    ROW(rest_first, "rest-first") ROW(rest_last, "rest-last")
+#define ROPE_AXES_FIELD(field, word) size_t field;
+/* clang-format on */
+
+enum { ROPE_AXES = 3 };
+#define ROPE_AXIS_LETTERS "thw"
+
+/* Starts as {0}: one position. The axes are in the order in which pairs take them; all pairs 0: equal shares; has[i]:
+ * axis i is among them. */
+struct rope_axes {
+    size_t count, axis[ROPE_AXES], pairs[ROPE_AXES];
+    bool has[ROPE_AXES];
+    ROPE_AXES_FACTS(ROPE_AXES_FIELD)
+};
+
+/* "none", "t16,h24,w24", "h,w,restarted,merge=2". STATUS_USAGE "place: ..." with what was expected. */
+enum status rope_axes_parse(const char *place, const char *text, struct rope_axes *axes, struct error *error);
+
+/* The axis (0 to 2) of a pair, and its frequency theta^(-index / of). */
+struct rope_axis {
+    size_t axis, index, of;
+};
+
+struct rope_axis rope_axis(const struct rope_axes *axes, size_t pairs, size_t pair);
+
+/* STATUS_USAGE: the axes do not share that many pairs. */
+enum status rope_axes_check(const struct rope_axes *axes, size_t pairs, struct error *error);
+
+/* The coordinates of a grid's patches, (time x height x width, ROPE_AXES), in the order of the tokens. STATUS_USAGE:
+ * blocks or windows do not fit. */
+enum status rope_grid(const struct rope_axes *axes, const size_t sizes[ROPE_AXES], bool in_double, double *coordinates,
+                      struct error *error);
 
 /* How a scaling changes frequencies for texts longer than in training. */
 /* clang-format off */
@@ -57,6 +95,7 @@ struct rope_scaling {
     double share;                           /* proportional: of the pairs that rotate, the first ones */
     double max;                             /* longrope: positions that it was made for; 0: unknown */
     double attention;                       /* yarn, longrope: factor of cos and sin; 0: their rule */
+    double beyond;                          /* longrope: the same for positions beyond `old`; 0: `attention` */
     bool whole_ramp;                        /* yarn: the ramp from fast to slow begins and ends at a whole pair */
     struct rope_list short_list, long_list; /* longrope: divisors of the frequencies up to `old`, and beyond */
 };
@@ -72,6 +111,8 @@ struct rope_settings {
     bool last;      /* rotates the last n columns, else the first */
     bool in_double; /* computes frequencies, angles, cos and sin in double, else float32 */
     struct rope_scaling scaling;
+    struct rope_axes axes;
+    const double *coordinates; /* (tokens, ROPE_AXES): a position is then a row of it; NULL: of all axes the same */
     double step, start; /* a mistake: the exponent is -(step i + start) / n in place of -2 i / n; 0 and 0: none */
 };
 
@@ -83,11 +124,17 @@ struct rope {
     size_t width;              /* d */
     size_t first, columns;     /* rotates n columns from there on */
     const double *frequencies; /* (n / 2) */
-    double attention;          /* factor of cos and sin */
+    struct rope_axes axes;     /* and coordinates: as in the settings */
+    const double *coordinates;
+    double attention; /* factor of cos and sin */
 };
 
+/* The highest coordinate of positions, of which some may be SIZE_MAX, or `least`. */
+size_t rope_highest(const struct rope_settings *settings, const size_t *positions, size_t count, size_t least);
+
 /* `highest` is the highest position of query and key, for dynamic and longrope. The frequencies live in the arena.
- * STATUS_USAGE: n is odd or above d, a list does not have n / 2 numbers, or an angle is beyond its float. With
+ * STATUS_USAGE: n is odd or above d, a list does not have n / 2 numbers, the axes do not fit, or an angle is beyond its
+ * float. With
  * ROPE_NONE n is 0 and rows are copied. */
 enum status rope_create(struct rope *rope, const struct rope_settings *settings, size_t width, size_t highest,
                         struct arena *arena, struct error *error);
@@ -109,6 +156,9 @@ struct rope_turn {
 
 struct rope_turn rope_turn(const struct rope *rope, size_t position, size_t pair, enum rope_rounding rounding,
                            enum dtype dtype);
+
+/* The position of the axis by which a pair turns. */
+double rope_coordinate(const struct rope *rope, size_t position, size_t pair);
 
 /* The columns of a pair (from 0, of d): where a rotation reads its two numbers, and where it writes them. */
 struct rope_pair {

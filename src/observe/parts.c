@@ -169,6 +169,63 @@ void observe_copy(struct observing *observing)
     }
 }
 
+/* --- the key or the value of another head ------------------------------------------------------------------------ */
+
+/* The same row of a later head of key and value, the first after the last. */
+static size_t later_head(const struct recipe *recipe, size_t item, size_t head, size_t key)
+{
+    const struct problem_sizes *size = &recipe->problem.size;
+    return (item * size->kv_heads + (head + recipe->source_form) % size->kv_heads) * size->keys + key;
+}
+
+/* Heads of query that read key, value or both from heads `by` further on. */
+static void try_heads(struct observing *observing, const struct problem_sizes *size, int way, size_t by, bool *only)
+{
+    static const char *const WORDS[] = {"keys", "values", "keys and values"};
+    struct recipe *recipe = observe_recipe(observing, NULL);
+    const double *made;
+    struct observe_part part;
+    if (recipe == NULL)
+        return;
+    recipe->source_form = by;
+    for (int id = PROJECTION_KEY; id <= PROJECTION_VALUE; id++)
+        if (way == 2 || way == id - PROJECTION_KEY)
+            recipe_reads(recipe, (enum projection_id)id, later_head, NULL);
+    if ((made = observe_make(observing, recipe)) == NULL)
+        return;
+    size_t count = 0, of = 0, heads = observing->observed->right.size[OBSERVE_HEAD];
+    bool *all = observe_zeros(observing, observing->count, sizeof *all);
+    for (size_t head = 0; head < heads && all != NULL; head++) {
+        for (size_t i = 0; i < observing->count; i++)
+            only[i] = observing->part.only[i] && observe_place(observing, i, OBSERVE_HEAD) == head;
+        if (observe_bits(observing, only) < OBSERVE_BITS + 8 || !observe_fits(observing, made, only, 1))
+            continue;
+        for (size_t i = 0; i < observing->count; i++)
+            all[i] = all[i] || only[i];
+        of = observe_index(&observing->observed->right, OBSERVE_HEAD, head) / (size->heads / size->kv_heads);
+        count++;
+    }
+    if (count == 0 || !observe_part(observing, all, OBSERVE_NO_AXIS, &part))
+        return;
+    const char *key = size->heads == size->kv_heads ? "" : "key ";
+    if (count == 1)
+        observe_tell(observing, &part, "right with the %s of %shead %zu, not %zu", WORDS[way], key,
+                     (of + by) % size->kv_heads + 1, of + 1);
+    else
+        observe_tell(observing, &part, "right with the %s of %sheads %zu further on", WORDS[way], key, by);
+}
+
+void observe_heads(struct observing *observing)
+{
+    static const double MOST_WORK = 1e8;
+    const struct problem_sizes *size = &observing->observed->problem->size;
+    const enum stage stage = observing->observed->right.stage;
+    bool *only = observe_zeros(observing, observing->count, sizeof *only);
+    for (size_t by = 1; by < size->kv_heads && problem_work(observing->observed->problem) < MOST_WORK; by++)
+        for (int way = 0; way < (stage == STAGE_CONTEXT ? 3 : 1) && only != NULL; way++)
+            try_heads(observing, size, way, by, only);
+}
+
 /* --- the part alone ---------------------------------------------------------------------------------------------- */
 
 void observe_part_alone(struct observing *observing)

@@ -191,6 +191,41 @@ void observe_groups(struct observing *observing)
     }
 }
 
+/* --- a norm behind the stage ------------------------------------------------------------------------------------- */
+
+/* Rows of the right numbers, normed without a weight. */
+static const double *norm_rows(const struct observing *observing, double eps, bool centred)
+{
+    const size_t columns = observing->observed->right.size[OBSERVE_COLUMN];
+    double *normed = observing->rooms[2];
+    for (size_t first = 0; first < observing->count; first += columns) {
+        const double *x = observing->observed->right.numbers + first;
+        double mean = 0, squares = 0;
+        for (size_t c = 0; c < columns && centred; c++)
+            mean += x[c] / (double)columns;
+        for (size_t c = 0; c < columns; c++)
+            squares += (x[c] - mean) * (x[c] - mean) / (double)columns;
+        for (size_t c = 0; c < columns; c++)
+            normed[first + c] = (x[c] - mean) / sqrt(squares + eps);
+    }
+    return normed;
+}
+
+/* The rows are normed, and each column has a weight, as by a norm after attention. */
+void observe_normed(struct observing *observing)
+{
+    static const double EPS[] = {0, 1e-6, 1e-5};
+    for (int way = 0; way < 12; way++) {
+        struct relation relation = {
+            .along = norm_rows(observing, EPS[way % 3], way / 3 % 2 == 1), .axes = way < 6 ? 0 : OF_COLUMN, .tried = 4};
+        if (!holds(observing, &relation) || (way < 6 && fabs(relation.number - 1) > 1e-3))
+            continue;
+        observe_tell(observing, &observing->part, "the right numbers after %s",
+                     way / 3 % 2 == 1 ? "a LayerNorm" : "an RMSNorm");
+        return;
+    }
+}
+
 /* --- another stage ----------------------------------------------------------------------------------------------- */
 
 /* The numbers of another stage at the items, heads, rows and columns of the observed table: (count); NULL if it has

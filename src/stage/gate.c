@@ -14,6 +14,7 @@ enum { PIECE_NUMBERS = 1 << 21 }; /* of the weight in double, 16 MB */
 
 struct gating {
     const struct problem *problem;
+    gate_function *function;
     struct tensor *gate;           /* (B, H, Tq, d_v) written */
     double *weight, *bias;         /* (d_in, columns); (columns) or NULL */
     size_t head, columns, repeats; /* from this head on; each column for that many columns of a head */
@@ -32,7 +33,7 @@ static void gate_token(void *context, size_t token, unsigned thread)
     projection_row(problem, x, gating->weight, gating->bias, y, d_in, gating->columns);
     dtype_round(problem->rounding.dtype, y, gating->columns);
     for (size_t i = 0; i < gating->columns; i++)
-        y[i] = 1 / (1 + exp(-y[i]));
+        y[i] = gating->function(y[i]);
     dtype_round(problem->rounding.dtype, y, gating->columns);
     for (size_t i = 0; i < gating->columns * gating->repeats; i++) {
         const size_t matrix = token / queries * problem->size.heads + gating->head + i / d;
@@ -40,7 +41,12 @@ static void gate_token(void *context, size_t token, unsigned thread)
     }
 }
 
-enum status gate_make(struct problem *problem, struct arena *arena, struct error *error)
+double gate_sigmoid(double x)
+{
+    return 1 / (1 + exp(-x));
+}
+
+enum status gate_make(struct problem *problem, gate_function *function, struct arena *arena, struct error *error)
 {
     const struct projection *by = &problem->parameters.gate;
     const size_t tokens = problem->size.items * problem->size.queries, d = problem->size.d_value;
@@ -50,7 +56,7 @@ enum status gate_make(struct problem *problem, struct arena *arena, struct error
         return STATUS_OK;
     const bool few = (double)tokens * (double)problem->size.d_in * (double)by->weight.shape[0] < 0x1p20;
     const unsigned threads = few ? 1 : problem->path.threads;
-    struct gating gating = {.problem = problem, .gate = &problem->given.gate};
+    struct gating gating = {.problem = problem, .function = function, .gate = &problem->given.gate};
     const size_t of_head = by->weight.shape[0] / problem->size.heads,
                  fit = PIECE_NUMBERS / (problem->size.d_in * of_head);
     gating.repeats = d / of_head;
@@ -91,8 +97,9 @@ static bool prepare_gate(struct explanation *e, struct explain_lines *line)
     const struct explain_place at = line->place;
     const double gate = problem_gate(e->problem, at.item * e->problem->size.queries + e->problem->chosen.rows[at.row],
                                      at.head * e->problem->size.d_value + line->index);
-    snprintf(line->words, sizeof line->words, ", sigmoid of %s",
-             explain_number(e, STAGE_QUERY, log(gate / (1 - gate))));
+    if (e->problem->mistake.formulas[STAGE_GATE] == NULL)
+        snprintf(line->words, sizeof line->words, ", sigmoid of %s",
+                 explain_number(e, STAGE_QUERY, log(gate / (1 - gate))));
     return true;
 }
 

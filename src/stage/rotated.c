@@ -6,6 +6,7 @@
 #include "model/stage_id.h"
 #include "stage/operand_steps.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* A row of query or key, or its gradient, with its columns rotated, scaled, or both. */
@@ -34,12 +35,17 @@ static bool prepare_pair(struct explanation *e, struct explain_lines *line)
     struct rotating *rotating = line->context;
     const struct rope_turn turn = operand_turn(e->problem, rotating->position, line->index);
     const struct rope_pair columns = rope_pair(&e->problem->rotation.rope, line->index);
-    const double frequency = e->problem->rotation.rope.frequencies[line->index];
+    const struct rope *rope = &e->problem->rotation.rope;
+    const double frequency = rope->frequencies[line->index],
+                 at = rope_coordinate(rope, rotating->position, line->index);
+    const size_t axis = rope_axis(&rope->axes, rope->columns / 2, line->index).axis;
     char cosine[EXPLAIN_NUMBER_BYTES], sine[EXPLAIN_NUMBER_BYTES];
-    snprintf(line->label, sizeof line->label, "columns %zu, %zu", columns.from[0] + 1, columns.from[1] + 1);
-    snprintf(rotating->numbers[0], EXPLAIN_NUMBER_BYTES, "%zu", rotating->position);
+    snprintf(line->label, sizeof line->label, "columns %zu, %zu%s%.1s", columns.from[0] + 1, columns.from[1] + 1,
+             rope->coordinates != NULL ? " by " : "", rope->coordinates != NULL ? ROPE_AXIS_LETTERS + axis : "");
+    snprintf(rotating->numbers[0], EXPLAIN_NUMBER_BYTES, "%.*g", at == floor(at) ? 10 : 6, at);
     text_number(rotating->numbers[1], EXPLAIN_NUMBER_BYTES, e->precision, text_wants_exponent(frequency), frequency);
-    text_number(rotating->numbers[2], EXPLAIN_NUMBER_BYTES, e->precision, text_wants_exponent(turn.angle), turn.angle);
+    text_number(rotating->numbers[2], EXPLAIN_NUMBER_BYTES, e->precision, text_wants_exponent(fabs(turn.angle)),
+                turn.angle);
     snprintf(line->words, sizeof line->words, ", cosine %s, sine %s",
              text_number(cosine, sizeof cosine, e->precision, false, turn.cosine),
              text_number(sine, sizeof sine, e->precision, false, turn.sine));
@@ -98,14 +104,19 @@ static bool prepare_column(struct explanation *e, struct explain_lines *line)
 /* "position 2, angle = position x frequency" */
 static void say_angle(const struct problem *problem, const struct rotating *rotating, char *heading, size_t size)
 {
+    const struct query_growth *growth = &problem->scaling.growth;
     struct text text = text_begin(heading, size);
+    if (rotating->rotates && problem->rotation.rope.coordinates == NULL)
+        text_add(&text, "position %zu, ", rotating->position);
     if (rotating->rotates)
-        text_add(&text, "position %zu, %s", rotating->position,
-                 rotating->back ? "by cosine and sine of the angles" : "angle = position x frequency");
+        text_add(&text, "%s", rotating->back ? "by cosine and sine of the angles" : "angle = position x frequency");
     else if (rotating->position == SIZE_MAX && !rotating->back)
-        text_add(&text, "from the past, unchanged");
+        text_add(&text, "%s", problem->rotation.past > 0 ? "from the past, unchanged" : "not rotated");
     if (rotating->rotates && !rotating->back && problem->rotation.rope.attention != 1)
         text_add(&text, "; cosine, sine x %.6g", problem->rotation.rope.attention);
+    if (rotating->scale[0] != '\0' && growth->by != 0)
+        text_add(&text, "%sgrowth 1 + %g ln(1 + floor(%zu / %zu))", rotating->rotates ? "; " : "", growth->by,
+                 rotating->position + growth->ahead, growth->every);
 }
 
 void rotated_explain(struct explanation *e, enum stage stage, struct explain_place place)
@@ -122,8 +133,11 @@ void rotated_explain(struct explanation *e, enum stage stage, struct explain_pla
     struct explain_place of_query = place;
     char heading[WORKED_LINE_LABEL_BYTES];
     rotating.rotates = operand_is_rotated(problem, id) && rotating.position != SIZE_MAX;
-    if (operand_is_scaled(problem, id) && (e->back || problem->scaling.query_factor != 1))
-        decimal_from_double(problem->scaling.query_factor, rotating.scale);
+    const double factor = operand_is_scaled(problem, id) ? operand_factor(problem, rotating.position) : 1;
+    if (operand_is_scaled(problem, id) && (e->back || factor != 1))
+        decimal_from_double(factor, rotating.scale);
+    if (operand_is_scaled(problem, id) && problem->scaling.growth.by != 0)
+        text_number(rotating.scale, sizeof rotating.scale, e->precision, text_wants_exponent(factor), factor);
     say_angle(problem, &rotating, heading, sizeof heading);
     if (of_keys) /* its head is a key head */
         of_query.head *= problem->size.heads / problem->size.kv_heads;

@@ -106,7 +106,6 @@ static void count_step(const struct problem *problem, struct step *step)
 
 /* --- one step ----------------------------------------------------------------------------------------------------- */
 
-/* The whole pass, and the cache. */
 struct run {
     const struct problem *problem;
     struct result whole;
@@ -173,7 +172,7 @@ static const size_t *slice_positions(const struct problem *problem, const size_t
 static enum status turn_so_far(struct problem *fresh, const struct problem *problem, const struct step *step,
                                struct arena *arena, struct error *error)
 {
-    if (problem->rotation.rope.kind == ROPE_NONE)
+    if (problem->rotation.positions == NULL)
         return STATUS_OK;
     fresh->rotation.positions =
         slice_positions(problem, problem->rotation.positions, problem->size.queries, false, step, arena, error);
@@ -184,9 +183,11 @@ static enum status turn_so_far(struct problem *fresh, const struct problem *prob
         return error->status;
     fresh->rotation.highest = 0;
     for (size_t item = 0; item < problem->size.items; item++)
-        for (size_t query = 0; query < step->end; query++)
-            fresh->rotation.highest = memory_larger(fresh->rotation.highest,
-                                                    problem->rotation.positions[item * problem->size.queries + query]);
+        fresh->rotation.highest =
+            rope_highest(&problem->rotation.settings, problem->rotation.positions + item * problem->size.queries,
+                         step->end, fresh->rotation.highest);
+    if (problem->rotation.rope.kind == ROPE_NONE)
+        return STATUS_OK;
     return rope_create(&fresh->rotation.rope, &problem->rotation.settings, problem->size.d_head,
                        fresh->rotation.highest, arena, error);
 }
@@ -213,8 +214,8 @@ static enum status make_fresh(const struct run *run, const struct step *step, st
     *fresh = part_of(run, step, count);
     fresh->mask = (struct mask){.queries = count, .keys = count, .masked_keys = count, .left = -1, .right = -1};
     fresh->chosen.stage_count = 0;
-    for (int id = 0; id < PROJECTION_COUNT; id++) {
-        fresh->chosen.stages[fresh->chosen.stage_count++] = projection_stage((enum projection_id)id);
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++) {
+        fresh->chosen.stages[fresh->chosen.stage_count++] = projection_stage(id);
         if (slice(problem, &problem->given.operands[id], id != PROJECTION_QUERY, first, count,
                   &fresh->given.operands[id], arena, error))
             return error->status;
@@ -222,7 +223,7 @@ static enum status make_fresh(const struct run *run, const struct step *step, st
     if (slice(problem, &problem->given.inputs, false, first, count, &fresh->given.inputs, arena, error) != STATUS_OK)
         return error->status;
     fresh->given.key_inputs = fresh->given.inputs;
-    if (gate_make(fresh, arena, error) != STATUS_OK)
+    if (gate_make(fresh, gate_sigmoid, arena, error) != STATUS_OK)
         return error->status;
     return turn_so_far(fresh, problem, step, arena, error);
 }
@@ -288,6 +289,7 @@ static enum status make_attending(const struct run *run, const struct step *step
     attending->given.gate = fresh->problem->given.gate;
     attending->given.inputs.rank = attending->given.key_inputs.rank = 0;
     attending->given.residual = attending->scaling.on_query = false;
+    attending->scaling.growth.by = 0;
     attending->rotation.rope.kind = ROPE_NONE;
     for (int id = NORM_QUERY; id < NORM_COUNT; id++)
         attending->parameters.norms[id].kind = NORM_NONE;
@@ -325,7 +327,6 @@ static void compare_rows(const struct run *run, struct result *result, struct st
         }
 }
 
-/* Puts the new keys and values into the cache. */
 static void keep(const struct run *run, const struct step *step, const struct result *fresh)
 {
     const size_t count = step->end - step->first;
@@ -389,7 +390,6 @@ static enum status start(struct run *run, const struct steps *steps, struct prog
     return STATUS_OK;
 }
 
-/* Cuts the queries into the prefill, then chunks. */
 static enum status cut(struct steps *steps, const struct options *options, struct arena *arena, struct error *error)
 {
     const size_t queries = steps->problem->size.queries, chunk = (size_t)options->chunk;

@@ -88,15 +88,30 @@ static enum status try_parts(struct why *why, size_t layer, bool near)
     return STATUS_OK;
 }
 
+/* Tries the mistakes of the layer alone, in each form. */
+static enum status try_own(struct why *why)
+{
+    const struct layer *layer = why->problem->layer;
+    for (int id = 0; id < MISTAKE_COUNT; id++) {
+        const struct mistake_row *row = &MISTAKES[id];
+        const bool is_own = row->slot == MISTAKE_SLOT_LAYER && row->number == NULL &&
+                            (id != MISTAKE_LAYER_ADAPTER || why->options->adapter != NULL) &&
+                            (id != MISTAKE_LAYER_QUANTISED || layer->config_quantised);
+        for (size_t form = 0; is_own && (form == 0 || (row->forms != NULL && row->forms[form] != NULL)); form++)
+            if (try_part(why, (enum mistake)id, form) != STATUS_OK)
+                return why->error->status;
+    }
+    return STATUS_OK;
+}
+
 enum status why_layers(struct why *why)
 {
     enum { FARTHEST = 6 }; /* the period of layers of another kind, at most */
     const struct layer *layer = why->problem->layer;
-    if (layer == NULL || layer->module->layer == MODULE_NO_LAYER)
-        return STATUS_OK;
+    if (layer == NULL || try_own(why) != STATUS_OK || layer->module->layer == MODULE_NO_LAYER)
+        return why->error->status;
     const size_t own = layer->module->layer;
-    if ((own > 0 && try_layer(why, own - 1) != STATUS_OK) || try_layer(why, own + 1) != STATUS_OK ||
-        try_part(why, MISTAKE_LAYER_NORM_AFTER, 0) != STATUS_OK)
+    if ((own > 0 && try_layer(why, own - 1) != STATUS_OK) || try_layer(why, own + 1) != STATUS_OK)
         return why->error->status;
     for (size_t by = 1; by <= FARTHEST && why->count == 0; by++)
         if ((own >= by && try_parts(why, own - by, by == 1) != STATUS_OK) ||

@@ -12,6 +12,7 @@ import importlib.util
 import json
 import math
 import os
+import re
 import sys
 
 import numpy
@@ -41,16 +42,18 @@ def tensors_of(path):
 
 
 NORMS = (
-    "input_layernorm ln_1 self_attn_layer_norm ln_attn norm_1 layernorm_before layer_norm1 layer_norm attn_norm".split()
+    "input_layernorm ln_1 self_attn_layer_norm ln_attn norm_1 layernorm_before layer_norm1 layer_norm attn_norm norm1 "
+    "attention_norm".split()
 )
 NAMES = {  # in the order of their trial: query, key, value or all three, then the output projection
-    "q_proj k_proj v_proj": "o_proj out_proj",
+    "q_proj k_proj v_proj": "o_proj out_proj proj",
     "q k v": "o",
     "self.query self.key self.value": "output.dense",
     "attention.query attention.key attention.value": "output.dense",
     "c_attn": "c_proj",
     "qkv_proj": "o_proj",
     "Wqkv": "Wo out_proj",
+    "qkv": "proj",
     "query_key_value": "dense",
 }
 
@@ -60,7 +63,9 @@ class Layer:
 
     def __init__(self, path, dtype=""):
         self.case = json.load(open(os.path.join(path, "case.json")))
-        self.settings, self.module = {**self.case["settings"], **self.case.get("unsaid", {})}, self.case["module"]
+        self.settings = {**self.case["settings"], **self.case.get("unsaid", {})}
+        self.settings.update(positions=self.case.get("positions"))
+        self.module = self.case["module"]
         self.all = tensors_of(path)
         self.given = {}
         for name in ("hidden", "residual", "encoder"):
@@ -180,7 +185,54 @@ def frequencies(n, theta, scaling, tokens):
         inverse = inverse / numpy.array(v["long" if tokens > v["old"] else "short"])
         ratio = v["max"] / v["old"]
         factor = v.get("attention", math.sqrt(1 + math.log(ratio) / math.log(v["old"])) if ratio > 1 else 1.0)
+        factor = v.get("beyond", factor) if tokens > v["old"] else factor
     return inverse.astype("f4"), factor
+
+
+def axes_of(text):
+    """The axes (0 time, 1 height, 2 width) with their numbers of pairs, and the words after them."""
+    words = text.split(",")
+    axes = [("thw".index(word[0]), int(word[1:] or 0)) for word in words if re.fullmatch("[thw][0-9]*", word)]
+    return axes, dict((word.split("=") + [1])[:2] for word in words if not re.fullmatch("[thw][0-9]*", word))
+
+
+def coordinates_of(positions, words, tokens):
+    """(tokens, 3) in time, height and width; NaN: not rotated."""
+    if not positions.startswith("grid:"):
+        count = lambda item: list(range(int(item.split("-")[0]), int(item.split("-")[-1]) + 1))
+        return numpy.array([sum(map(count, row.split(",")), []) for row in positions.split(";")], "f4").T
+    height, width = map(int, positions.removeprefix("grid:").split("x"))
+    window, block = int(words.get("window", 1 << 20)), int(words.get("merge", 1))
+    place = lambda p: (p[0] // window, p[1] // window, p[0] // block, p[1] // block, *p)
+    patches = sorted(((h, w) for h in range(height) for w in range(width)), key=place)
+    found = numpy.array([(0, h, w) for h, w in patches], "f4") + int(words.get("from", 0))
+    if "centred" in words:
+        middle = (found + numpy.float32(0.5)) / numpy.array([1, height, width], "f4")
+        found = numpy.float32(2 * math.pi) * (2 * middle - 1)
+    rest = numpy.full((tokens - len(found), 3), numpy.nan, "f4")
+    return numpy.concatenate([rest, found] if "rest-first" in words else [found, rest])
+
+
+def angles_by_axes(settings, n, theta, inverse, tokens):
+    """(tokens, n / 2): the axis of each pair, and its frequency, one pair after the other."""
+    axes, words = axes_of(settings["rope_axes"])
+    found, half, count = coordinates_of(settings["positions"], words, tokens), n // 2, len(axes)
+    if not any(number for _, number in axes):
+        axes = [(axis, half // count) for axis, _ in axes]
+    order = [place for place, (_, number) in enumerate(axes) for _ in range(number)][:half]
+    if "interleaved" in words:
+        order = [i % count if i // count < axes[i % count][1] else 0 for i in range(half)]
+    angle = numpy.empty((tokens, half), "f4")
+    for i, place in enumerate(order):
+        own = order[:i].count(place)
+        power = i / half
+        if "restarted" in words:
+            power = own / order.count(place)
+        elif "strided" in words:
+            power = (own * count + place) / half
+        frequency = numpy.float32(theta**-power) if {"restarted", "strided"} & set(words) else inverse[i]
+        angle[:, i] = found[:, axes[place][0]] * frequency
+    return numpy.nan_to_num(angle).astype(float)
 
 
 def rotated(x, settings):
@@ -194,6 +246,8 @@ def rotated(x, settings):
     first = d - n if last else 0
     inverse, factor = frequencies(n, settings["rope_theta"], settings.get("rope_scaling"), tokens)
     angle = (numpy.arange(tokens, dtype="f4")[:, None] * inverse).astype(float)
+    if settings.get("positions"):
+        angle = angles_by_axes(settings, n, settings["rope_theta"], inverse, tokens)
     cos, sin = numpy.cos(angle) * factor, numpy.sin(angle) * factor
     part = x[..., first : first + n]
     a, b = (part[..., : n // 2], part[..., n // 2 :]) if kind == "half" else (part[..., 0::2], part[..., 1::2])
@@ -341,6 +395,12 @@ def softmax(layer, s, scores):
     return exponentials / total
 
 
+def grown(query, s):
+    """Each query by 1 + a ln(1 + floor((position + ahead) / every))."""
+    by, every, ahead = ([float(x) for x in (s.get("query_growth") or "0,1").split(",")] + [0])[:3]
+    return query * (1 + by * numpy.log1p((numpy.arange(query.shape[2]) + ahead) // every))[:, None]
+
+
 def attend(layer, s, query, key, scale):
     """The weights; key as often as query."""
     scores = query @ key.swapaxes(-1, -2) * scale
@@ -364,7 +424,7 @@ def compute(layer, settings=None, biases=True, tiled=False, from_residual=True):
     s = settings or layer.settings
     x = entrance(layer, s, from_residual)
     query, key, value = operands(layer, s, x, biases)
-    query, key = rotated(query, s), rotated(key, s)
+    query, key = grown(rotated(query, s), s), rotated(key, s)
     scale = s.get("scale", 1 / math.sqrt(query.shape[-1]))
     if s.get("scale_on") == "query":
         query, scale = query * scale, 1
@@ -463,6 +523,11 @@ FEATURES = {
     "longrope's factor of cosine": (
         lambda s: (s.get("rope_scaling") or "").startswith("longrope"),
         lambda s: dict(rope_scaling=s["rope_scaling"] + ",attention=1"),
+    ),
+    "growth of queries": (lambda s: s.get("query_growth"), lambda s: dict(query_growth=None)),
+    "its position from 1": (
+        lambda s: (s.get("query_growth") or "").endswith(",1"),
+        lambda s: dict(query_growth=s["query_growth"].removesuffix(",1")),
     ),
     "window": (lambda s: s.get("window"), lambda s: dict(window=None)),
     "window, one more": (lambda s: s.get("window"), windowed(1)),

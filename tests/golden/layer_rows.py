@@ -35,6 +35,12 @@ TINY = dict(
     pad_token_id=0,
 )
 
+# Vision blocks: patches without a batch; heads that turn by height and width
+PATCHES = dict(attention="blocks.{}.attn", out="proj", input="patches", pixels="hidden_states", flat=True)
+GRID = dict(
+    heads=2, causal=False, norm_eps=1e-6, rope="half", rope_theta=10000, rope_axes="h,w,restarted,merge=2",
+)
+
 FAMILIES = {
     "gpt2": dict(
         model="GPT2LMHeadModel",
@@ -216,6 +222,82 @@ FAMILIES = {
         ),
         says=dict(
             heads=3, kv_heads=1, causal=True, norm="rms", norm_eps=1e-6, rope="half", rope_theta=1000000,
+        ),
+    ),
+    "qwen3_vl": dict(
+        model="Qwen3VLTextModel",
+        attention="layers.{}.self_attn",
+        out="o_proj",
+        norm="layers.{}.input_layernorm",
+        config=dict(
+            TINY, model_type="qwen3_vl_text", rms_norm_eps=1e-6,
+            rope_parameters=dict(rope_type="default", rope_theta=500000.0, mrope_section=[2, 1, 1]),
+        ),
+        says=dict(
+            heads=4, kv_heads=2, causal=True, norm="rms", norm_eps=1e-6, qk_norm="rms", qk_norm_eps=1e-6, rope="half",
+            rope_theta=500000, rope_axes="t2,h1,w1,interleaved",
+        ),
+    ),
+    "qwen2_vl_vision": dict(
+        PATCHES, model="Qwen2VisionTransformerPretrainedModel", package="models.qwen2_vl.modeling_qwen2_vl",
+        norm="blocks.{}.norm1", says=dict(GRID, norm="layer", packing="blocks"),
+        config=dict(
+            model_type="qwen2_vl_vision", depth=2, embed_dim=16, hidden_size=8, num_heads=2, patch_size=4,
+            spatial_merge_size=2, temporal_patch_size=1, mlp_ratio=1,
+        ),
+    ),
+    "qwen2_5_vl_vision": dict(
+        PATCHES, model="Qwen2_5_VisionTransformerPretrainedModel", norm="blocks.{}.norm1",
+        says=dict(GRID, norm="rms", packing="blocks", rope_axes="h,w,restarted,merge=2,window=4"),
+        config=dict(
+            model_type="qwen2_5_vl_vision", depth=2, hidden_size=16, intermediate_size=8, out_hidden_size=8,
+            num_heads=2, patch_size=4, spatial_merge_size=2, temporal_patch_size=1, window_size=16, fullatt_block_indexes=[1],
+        ),
+    ),
+    "glm4v_vision": dict(
+        PATCHES, model="Glm4vVisionModel", norm="blocks.{}.norm1",
+        says=dict(GRID, norm="rms", norm_eps=1e-5, packing="blocks"),
+        config=dict(
+            model_type="glm4v_vision", depth=2, hidden_size=16, intermediate_size=8, out_hidden_size=8, num_heads=2,
+            patch_size=4, spatial_merge_size=2, temporal_patch_size=1, image_size=16, rms_norm_eps=1e-5,
+        ),
+    ),
+    "kimi_k25_vision": dict(
+        PATCHES, model="Kimi_K25VisionModel", attention="layers.{}.attn", norm="layers.{}.norm1", pixels="pixel_values",
+        says=dict(GRID, norm="layer", norm_eps=1e-5, rope_axes="w,h,restarted,interleaved"),
+        config=dict(
+            model_type="kimi_k25_vision", num_hidden_layers=2, hidden_size=16, intermediate_size=8,
+            num_attention_heads=2, patch_size=4, pos_emb_height=4, pos_emb_width=4,
+        ),
+    ),
+    "pixtral": dict(
+        model="PixtralVisionModel", attention="transformer.layers.{}.attention", out="o_proj", input="picture",
+        norm="transformer.layers.{}.attention_norm",
+        says=dict(GRID, norm="rms", norm_eps=1e-5, rope_axes="h,w,strided"),
+        config=dict(
+            model_type="pixtral", hidden_size=16, intermediate_size=8, num_attention_heads=2, num_hidden_layers=2,
+            patch_size=4, image_size=24,
+        ),
+    ),
+    "dinov3_vit": dict(
+        model="DINOv3ViTModel", attention="model.layer.{}.attention", module="layer.{}.attention",
+        out="o_proj", input="picture",
+        norm="model.layer.{}.norm1",
+        says=dict(GRID, norm="layer", norm_eps=1e-5, rope_theta=100, rope_axes="h,w,restarted,centred,rest-first"),
+        config=dict(
+            model_type="dinov3_vit", hidden_size=16, intermediate_size=8, num_attention_heads=2, num_hidden_layers=2,
+            patch_size=4, image_size=16, num_register_tokens=2, layer_norm_eps=1e-5, rope_theta=100.0,
+        ),
+    ),
+    "llama4_vision": dict(
+        model="Llama4VisionModel", attention="model.layers.{}.self_attn", module="layers.{}.self_attn",
+        out="o_proj", input="picture",
+        norm="model.layers.{}.input_layernorm",
+        says=dict(GRID, norm="layer", norm_eps=1e-5, rope="pairs", rope_axes="w,h,restarted,from=1,rest-last"),
+        config=dict(
+            model_type="llama4_vision_model", hidden_size=16, intermediate_size=64, num_attention_heads=2,
+            num_hidden_layers=2, patch_size=4, image_size=16, vision_output_dim=8, projector_input_dim=8,
+            projector_output_dim=8,
         ),
     ),
     "qwen3_next": dict(
@@ -464,6 +546,21 @@ FAMILIES = {
         ),
         says=dict(heads=3, causal=True, norm="rms", norm_eps=1e-5, packing="blocks", rope="half", rope_theta=10000),
     ),
+    "phimoe": dict(
+        model="PhimoeForCausalLM",
+        attention="model.layers.{}.self_attn",
+        out="o_proj",
+        norm="model.layers.{}.input_layernorm",
+        config=dict(
+            TINY, model_type="phimoe", rms_norm_eps=1e-5, attention_bias=True, num_local_experts=2, num_experts_per_tok=1,
+            sliding_window=None, max_position_embeddings=256, head_dim=...,
+            rope_parameters=dict(
+                rope_type="longrope", rope_theta=1000.0, original_max_position_embeddings=64, short_mscale=1.2,
+                long_mscale=1.5, short_factor=[1.0, 1.1, 1.3], long_factor=[1.5, 2.0, 4.0],
+            ),
+        ),
+        says=dict(heads=4, kv_heads=2, causal=True, norm="layer", norm_eps=1e-5, rope="half", rope_theta=1000),
+    ),
     "gpt_oss": dict(
         model="GptOssForCausalLM",
         attention="model.layers.{}.self_attn",
@@ -529,6 +626,26 @@ FAMILIES = {
             ),
             rope_theta=10000, tie_word_embeddings=False, topk_group=1, v_head_dim=8, vocab_size=16, bos_token_id=0,
             eos_token_id=1,
+        ),
+        says=dict(
+            heads=3, causal=True, norm="rms", norm_eps=1e-6, qk_norm="rms", qk_norm_eps=1e-6, rope="pairs-to-halves",
+            rope_theta=10000, rope_columns="last:4",
+        ),
+    ),
+    "mistral4": dict(
+        model="Mistral4ForCausalLM",
+        attention="model.layers.{}.self_attn",
+        out="o_proj",
+        norm="model.layers.{}.input_layernorm",
+        config=dict(
+            model_type="mistral4", hidden_size=24, intermediate_size=8, kv_lora_rank=10, moe_intermediate_size=8,
+            max_position_embeddings=40, first_k_dense_replace=2, n_group=1, n_routed_experts=2, n_shared_experts=1,
+            num_attention_heads=3, num_experts_per_tok=1, num_hidden_layers=2, num_key_value_heads=3, q_lora_rank=12,
+            qk_nope_head_dim=6, qk_rope_head_dim=4, v_head_dim=8, rms_norm_eps=1e-6, topk_group=1, vocab_size=16,
+            bos_token_id=0, eos_token_id=1, rope_parameters=dict(
+                rope_type="yarn", rope_theta=10000.0, factor=8.0, original_max_position_embeddings=5, beta_fast=32.0,
+                beta_slow=1.0, mscale=1.0, mscale_all_dim=1.0, llama_4_scaling_beta=0.4, max_position_embeddings=40,
+            ),
         ),
         says=dict(
             heads=3, causal=True, norm="rms", norm_eps=1e-6, qk_norm="rms", qk_norm_eps=1e-6, rope="pairs-to-halves",
@@ -1144,6 +1261,27 @@ CASES = {
     "qwen2-vl": dict(
         family="qwen2_vl", layer=1, tokens=10, style="transformers", module="layers.{}.self_attn",
     ),
+    "qwen2-vl-image": dict(
+        family="qwen2_vl", layer=0, tokens=11, batch=2, style="transformers", module="layers.{}.self_attn",
+        positions="0-2,3,3,3,3,3,3,6-7;0-2,3,3,3,4,4,4,6-7;0-2,3,4,5,3,4,5,6-7",
+        says=dict(rope_axes="t2,h1,w1"),
+    ),
+    "qwen3-vl-image": dict(
+        family="qwen3_vl", layer=1, tokens=10, positions="0-1,2,2,2,2,2,2,5-6;0-1,2,2,3,3,4,4,5-6;0-1,2,3,2,3,2,3,5-6",
+    ),
+    "qwen2-vl-vision": dict(family="qwen2_vl_vision", layer=1, tokens=24, positions="grid:4x6"),
+    "qwen2.5-vl-vision": dict(
+        family="qwen2_5_vl_vision", layer=1, tokens=36, positions="grid:6x6", style="transformers",
+    ),
+    "qwen2.5-vl-vision-window": dict(
+        family="qwen2_5_vl_vision", layer=0, tokens=16, positions="grid:4x4",
+        says=dict(rope_axes="h,w,restarted,merge=2,window=4,within=4"),
+    ),
+    "glm-4v-vision": dict(family="glm4v_vision", layer=1, tokens=24, positions="grid:6x4"),
+    "kimi-k2.5-vision": dict(family="kimi_k25_vision", layer=0, tokens=12, positions="grid:2x6"),
+    "pixtral": dict(family="pixtral", layer=1, tokens=15, positions="grid:3x5"),
+    "dinov3": dict(family="dinov3_vit", layer=1, tokens=15, positions="grid:3x4"),
+    "llama-4-vision": dict(family="llama4_vision", layer=0, tokens=17, positions="grid:4x4"),
     "qwen3-next": dict(family="qwen3_next", layer=1, tokens=12),
     "qwen3.5": dict(family="qwen3_5_text", layer=1, tokens=10, batch=2),
     "afmoe": dict(family="afmoe", layer=1, tokens=12),
@@ -1153,6 +1291,38 @@ CASES = {
         says=dict(rope=None, rope_theta=None, qk_norm=None, qk_norm_eps=None, bare_norm=None, attention_chunk=None),
     ),
     "ministral-3": dict(family="ministral3", layer=1, tokens=12),
+    # Two factors of cosine and sine
+    "phi-3.5-moe": dict(family="phimoe", layer=1, tokens=10, batch=2, says=dict(
+        rope_scaling="longrope:old=64,max=256,attention=1.2,beyond=1.5,short=1;1.1;1.3,long=1;1.1;1.3",
+    )),
+    "phi-3.5-moe-long": dict(
+        family="phimoe", layer=0, tokens=12, style="transformers", change=dict(
+            max_position_embeddings=64, rope_parameters=dict(
+                rope_type="longrope", rope_theta=1000.0, original_max_position_embeddings=8, short_mscale=1.2,
+                long_mscale=0.6, short_factor=[1.0, 1.1, 1.3], long_factor=[1.5, 2.0, 4.0],
+            ),
+        ),
+        says=dict(rope_scaling="longrope:old=8,max=64,attention=1.2,beyond=0.6,short=1;1.1;1.3,long=1;1.1;1.3"),
+    ),
+    # Queries that grow with their position
+    "llama-4-growing": dict(
+        family="llama4_text", layer=1, tokens=11, batch=2, change=dict(floor_scale=3, attn_scale=0.5, num_key_value_heads=1),
+        says=dict(
+            kv_heads=1, rope=None, rope_theta=None, qk_norm=None, qk_norm_eps=None, bare_norm=None, attention_chunk=None,
+            query_growth="0.5,3,1",
+        ),
+    ),
+    "ministral-3-growing": dict(
+        family="ministral3", layer=0, tokens=13, batch=2, change=dict(rope_parameters=dict(
+            rope_type="yarn", rope_theta=1000.0, factor=4.0, original_max_position_embeddings=4, beta_fast=32.0,
+            beta_slow=1.0, mscale=1.0, mscale_all_dim=1.0, llama_4_scaling_beta=0.3, max_position_embeddings=16,
+        )),
+        says=dict(rope_scaling="yarn:factor=4,fast=32,slow=1,old=4,attention=1", query_growth="0.3,4"),
+    ),
+    "mistral-4-growing": dict(family="mistral4", layer=1, tokens=12, says=dict(
+        rope_scaling="yarn:factor=8,fast=32,slow=1,old=5,attention=1",
+        scale=10**-0.5 * (0.1 * math.log(8) + 1) ** 2, query_growth="0.4,5",
+    )),
     "cohere2-moe": dict(family="cohere2_moe", layer=0, tokens=12),
     "granite-4": dict(family="granitemoehybrid", layer=1, tokens=12),
     "falcon-h1": dict(family="falcon_h1", layer=1, tokens=12, norm=None, width=24),
@@ -1164,6 +1334,10 @@ CASES = {
     ),
     "gemma-4": dict(
         family="gemma4_text", layer=1, tokens=12, gain=0.7,
+        says=dict(kv_heads=1, rope_theta=1000000, rope_scaling="proportional:share=0.25"),
+    ),
+    "gemma-4-last": dict(  # a window by layer_types, and none because it is the last layer
+        family="gemma4_text", layer=1, tokens=12, gain=0.7, change=dict(layer_types=["sliding_attention"] * 2),
         says=dict(kv_heads=1, rope_theta=1000000, rope_scaling="proportional:share=0.25"),
     ),
     "gemma-4-sliding": dict(

@@ -104,6 +104,9 @@ ROLES = [
     ("attn_kv_b", "self_attn.kv_b_proj"), ("post_attention_norm", "post_attention_layernorm"),
     ("ffn_down", "mlp.down_proj"),
 ]
+ROLES_OF_BERT = [("attn_q", "attention.self.query"), ("attn_k", "attention.self.key"),
+                 ("attn_v", "attention.self.value"), ("attn_output", "attention.output.dense"),
+                 ("attn_output_norm", "attention.output.LayerNorm")]
 NORMS_OF_FALCON_40B = [("attn_norm", "ln_mlp"), ("attn_norm_2", "ln_attn")]
 
 
@@ -162,7 +165,7 @@ def convert(name, arch, layer, change=None, permuted=False, plus_one=False, grou
     values.update(change or {})
     for key in [key for key in state if f".{layer}." in "." + key]:
         rest = ("." + key).split(f".{layer}.", 1)[1]
-        end = "" if rest.endswith("sinks") else "." + rest.rsplit(".", 1)[1]
+        end = "" if rest.endswith("sinks") or "." not in rest else "." + rest.rsplit(".", 1)[1]
         stem = rest[:len(rest) - len(end)]
         role = next((role for role, stems in roles + ROLES if stem in stems.split()), None)
         x = state[key]
@@ -202,6 +205,9 @@ def latent(config, gating):
 LLAMA = dict(arch="llama", permuted=True)
 GEMMA2 = dict(arch="gemma2", plus_one=True, change={"rope.freq_base": None})
 GEMMA3 = dict(arch="gemma3", plus_one=True)
+GEMMA3N = dict(arch="gemma3n", change={
+    "attention.sliding_window_pattern": [False, True, False, True], "attention.shared_kv_layers": 2,
+    "rope.freq_base": 1e6, "rope.freq_base_swa": 500.0})
 CASES = [
     ("llama-2", LLAMA), ("llama-3", LLAMA), ("llama-linear", LLAMA), ("llama-yarn", LLAMA), ("mistral-nemo", LLAMA),
     ("mistral-window", LLAMA), ("qwen2", dict(arch="qwen2")), ("qwen3", dict(arch="qwen3")),
@@ -219,6 +225,14 @@ CASES = [
     ("bloom", dict(arch="bloom", grouped=True)), ("mpt", dict(arch="mpt")), ("mpt-clip", dict(arch="mpt")),
     ("gpt2", dict(arch="gpt2")), ("cohere", dict(arch="command-r")), ("cohere-norms", dict(arch="command-r")),
     ("olmo-2", dict(arch="olmo2")), ("olmo-2-groups", dict(arch="olmo2")),
+    ("granite-4", dict(arch="granitehybrid", permuted=True, change={
+        "attention.head_count_kv": [0, 2], "attention.scale": 0.3, "rope.scaling.finetuned": True})),
+    ("qwen3-next", dict(arch="qwen3next", plus_one=True)),
+    ("qwen3.5", dict(arch="qwen35", plus_one=True, change={"rope.dimension_sections": [1, 1, 0, 0]})),
+    ("llama-4", dict(arch="llama4", change={"expert_count": 16}, option="--attention-chunk=5")),
+    ("gemma-3n", GEMMA3N), ("gemma-3n-sliding", GEMMA3N), ("bert", dict(arch="bert", roles=ROLES_OF_BERT)),
+    ("ministral-3", dict(arch="mistral3", permuted=True, change={
+        "attention.temperature_scale": 0.1, "rope.scaling.yarn_log_multiplier": 1.0})),
 ]
 
 
@@ -315,7 +329,10 @@ def main():
         config = json.load(open(os.path.join(LAYERS, name, "config.json")))
         config = config.get("text_config", config)
         how = dict(how)
-        change = dict(how.pop("change", {}))
+        change, option = dict(how.pop("change", {})), how.pop("option", None)
+        share = (config.get("rope_parameters") or {}).get("partial_rotary_factor")
+        if share:
+            change["rope.dimension_count"] = int(config["head_dim"] * share)
         if "rotary_pct" in config:
             change["rope.dimension_count"] = int(config["hidden_size"] // config["num_attention_heads"] *
                                                  config["rotary_pct"])
@@ -329,8 +346,8 @@ def main():
             change["attention.max_alibi_bias"] = float(config["attn_config"]["alibi_bias_max"])
             change["attention.layer_norm_epsilon"] = 1e-5
         convert(name, layer=case["layer"], change=change, **how)
-        scale = f" --scale={case['settings']['scale']}" if "query_pre_attn_scalar" in config else ""
-        lines.append(f"{name} {case['layer']}{scale}")
+        option = f"--scale={case['settings']['scale']}" if "query_pre_attn_scalar" in config else option
+        lines.append(f"{name} {case['layer']}{' ' + option if option else ''}")
     convert("llama-3", layer=1, old=8192, to="llama-3.1", **LLAMA)
     convert("llama-3", layer=1, to="parts", most=3, **LLAMA)
     with open(os.path.join(OUT, "cases.txt"), "w") as file:

@@ -21,7 +21,8 @@ Every case is a folder of tests/layers:
     expected.safetensors         normed (with residual.npy), query, key, value, weights, context, output in float32
     expected-bf16.safetensors    the same in bfloat16
     case.json                    the family, the layer, the module's path among the names, cross, and `settings`: what
-                                 the module does as options of attn, written by hand; `unsaid`: what no option says
+                                 the module does as options of attn, written by hand; `unsaid`: what no option says; and `positions`
+                                 on several axes
 
 and a line of cases.txt: the name, the layer, the module's path, "self" or "cross".
 
@@ -40,6 +41,7 @@ layer_numpy.py finds the same numbers by the settings.
 """
 
 import copy
+import importlib
 import json
 import math
 import os
@@ -108,7 +110,8 @@ def configuration(row):
 
 
 def model_of(row, path=None, dtype=F32):
-    kind = getattr(transformers, row["model"])
+    package = importlib.import_module("transformers." + row["package"]) if row.get("package") else transformers
+    kind = getattr(package, row["model"])
     if path:
         model, said = kind.from_pretrained(
             path, dtype=dtype, attn_implementation=row.get("implementation", "eager"), output_loading_info=True
@@ -194,8 +197,12 @@ class Doors:
         out.register_forward_pre_hook(self.enter_out)
         out.register_forward_hook(self.leave_out)
 
+    def flat(self, x):
+        """What a module without a batch takes."""
+        return x[0] if self.row.get("flat") else x
+
     def enter_norm(self, _, args):
-        return (self.given["residual"].to(self.dtype),)
+        return (self.flat(self.given["residual"]).to(self.dtype),)
 
     def enter(self, _, args, kwargs):
         hidden = args[0] if args else kwargs["hidden_states"]
@@ -205,13 +212,15 @@ class Doors:
         if self.row.get("cross"):
             kwargs = dict(kwargs, key_value_states=self.given["encoder"].to(self.dtype))
         self.entered, self.watch.on, self.watch.calls = hidden.clone(), True, []
+        if self.row.get("flat"):
+            self.entered = self.entered[None]
         return args, kwargs
 
     def enter_out(self, _, args):
-        self.watch.on, self.joined = False, args[0].clone()
+        self.watch.on, self.joined = False, (args[0][None] if self.row.get("flat") else args[0]).clone()
 
     def leave_out(self, _, args, result):
-        self.output = result.clone()
+        self.output = (result[None] if self.row.get("flat") else result).clone()
 
 
 def run(row, model, given, dtype):
@@ -234,6 +243,16 @@ def inputs_of(row, dtype):
     """What the whole model is called with: only its sizes matter."""
     batch, tokens = row.get("batch", 1), row.get("token_count", row["tokens"])
     ids = torch.arange(batch * tokens).reshape(batch, tokens) % 11 + 2
+    if row.get("input") == "patches":
+        height, width = map(int, row["positions"].removeprefix("grid:").split("x"))
+        shape = (height * width, 48) if row["pixels"] == "hidden_states" else (height * width, 3, 4, 4)
+        return {row["pixels"]: torch.randn(shape).to(dtype), "grid_thw": torch.tensor([[1, height, width]])}
+    if row.get("input") == "picture":
+        height, width = map(int, row["positions"].removeprefix("grid:").split("x"))
+        return dict(pixel_values=torch.randn(1, 3, 4 * height, 4 * width).to(dtype))
+    if row.get("positions"):
+        rows = layer_numpy.coordinates_of(row["positions"], {}, tokens).T
+        return dict(input_ids=ids, position_ids=torch.tensor(rows).long()[:, None].expand(-1, batch, -1))
     if row.get("input") in ("pixels", "tower"):
         size = row["pixels"]
         return dict(pixel_values=torch.randn(batch, 3, size, size).to(dtype))
@@ -398,6 +417,8 @@ def make(name, case):
     said = {key: value for key, value in row["says"].items() if value is not None}
     facts.update(settings={key: value for key, value in said.items() if key not in UNSAID})
     facts.update(unsaid={key: value for key, value in said.items() if key in UNSAID})
+    if row.get("positions"):
+        facts["positions"] = row["positions"]
     if row.get("notes"):
         facts["notes"] = row["notes"]
     with open(os.path.join(path, "case.json"), "w") as file:

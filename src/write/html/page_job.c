@@ -44,7 +44,6 @@ static void write_settings(struct json *json, const struct problem *problem)
     json_close(json);
 }
 
-/* The norms of the job by name: kind and eps. */
 static void write_norms(struct json *json, const struct problem *problem)
 {
     static const char *const KINDS[] = {NORM_KINDS(CHOICE_WORD)};
@@ -165,13 +164,12 @@ static void write_way(struct json *json, const struct problem *problem, enum pro
     char formula[RESULT_FORMULA_BYTES];
     json_open(json, stage_name(projection_stage(id)), '{');
     json_open(json, "made", '[');
-    for (int stage = 0; stage < STAGE_COUNT; stage++) {
-        const bool before = stage_is_of_inputs((enum stage)stage) && stage != STAGE_NORMED;
-        if ((stages & STAGE_BIT(stage)) == 0 || !stage_applies(problem, (enum stage)stage) || STAGES[stage].operand ||
-            before)
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++) {
+        const bool before = stage_is_of_inputs(stage) && stage != STAGE_NORMED;
+        if ((stages & STAGE_BIT(stage)) == 0 || !stage_applies(problem, stage) || STAGES[stage].operand || before)
             continue;
-        stage_formula(problem, (enum stage)stage, formula, sizeof formula);
-        write_named(json, stage_name((enum stage)stage), formula, sizeof formula);
+        stage_formula(problem, stage, formula, sizeof formula);
+        write_named(json, stage_name(stage), formula, sizeof formula);
     }
     json_close(json);
     json_text(json, "from",
@@ -182,30 +180,38 @@ static void write_way(struct json *json, const struct problem *problem, enum pro
 }
 
 /* How query and key are computed, where by more than a projection; and the rotated pairs of columns: where the two
- * numbers are read, and where they are written. */
+ * numbers are read, where they are written, their frequency and axis; and with several axes the time, height and width
+ * that a position is. */
 static void write_ways(struct json *json, const struct problem *problem)
 {
+    const struct rope *rope = &problem->rotation.rope;
+    const size_t tokens = problem->size.keys - problem->rotation.past;
     json_open(json, "ways", '{');
-    for (int i = 0; i < PROJECTION_COUNT; i++)
-        if (operand_has_steps(problem, (enum projection_id)i)) {
+    for (enum projection_id i = 0; i < PROJECTION_COUNT; i++)
+        if (operand_has_steps(problem, i)) {
             json_break(json, 2);
-            write_way(json, problem, (enum projection_id)i);
+            write_way(json, problem, i);
         }
     json_close(json);
     json_open(json, "pairs", '[');
-    for (size_t pair = 0; pair < problem->rotation.rope.columns / 2; pair++) {
-        const struct rope_pair at = rope_pair(&problem->rotation.rope, pair);
+    for (size_t pair = 0; pair < rope->columns / 2; pair++) {
+        const struct rope_pair at = rope_pair(rope, pair);
         json_open(json, NULL, '[');
         for (size_t i = 0; i < 4; i++)
             json_size(json, NULL, i < 2 ? at.from[i] : at.to[i - 2]);
-        json_real(json, NULL, problem->rotation.rope.frequencies[pair]);
+        json_real(json, NULL, rope->frequencies[pair]);
+        json_size(json, NULL, rope_axis(&rope->axes, rope->columns / 2, pair).axis);
         json_close(json);
     }
     json_close(json);
+    json_open(json, "coordinates", '[');
+    for (size_t i = 0; rope->coordinates != NULL && i < tokens * ROPE_AXES; i++)
+        json_real(json, NULL, rope->coordinates[i]);
+    json_close(json);
 }
 
-/* The rotary position of each row of query or key, (B, S) or (B, Tk), from 0, where they are rotated; -1: a key of
- * the past, which is not rotated again. */
+/* The rotary position of each row of query or key, (B, S) or (B, Tk), from 0, where they are rotated; -1: the
+ * row is not rotated, or, a key of the past, not again. */
 static void write_rotary_positions(struct json *json, const struct problem *problem, enum projection_id id)
 {
     const size_t rows = id == PROJECTION_QUERY ? problem->chosen.row_count : problem->size.keys;
@@ -315,7 +321,6 @@ static enum dtype masked_dtype(const struct problem *problem)
                                                        : problem_stage_dtype(problem, STAGE_MASKED);
 }
 
-/* The properties of the dtypes that the page rounds to. */
 static void write_dtypes(struct json *json, const struct problem *problem)
 {
     const enum dtype dtypes[] = {problem->rounding.dtype, problem->rounding.softmax_dtype, masked_dtype(problem)};
@@ -379,15 +384,6 @@ static void close_script(struct json *json)
     output_print(json->output, "</script>\n");
 }
 
-/* The sentences of all mistakes; the page knows which of them it can make. */
-static void write_mistakes(struct output *output)
-{
-    struct json json = open_script("mistakes", output);
-    for (int id = 0; id < MISTAKE_COUNT; id++)
-        json_text(&json, MISTAKES[id].name, MISTAKES[id].sentence);
-    close_script(&json);
-}
-
 void page_write_job(const struct result *result, int precision, struct output *output)
 {
     const struct problem *problem = result->problem;
@@ -430,5 +426,8 @@ void page_write_job(const struct result *result, int precision, struct output *o
     json_sizes(&json, "positions", problem->chosen.rows, problem->chosen.row_count);
     write_tokens(&json, problem);
     close_script(&json);
-    write_mistakes(output);
+    json = open_script("mistakes", output); /* all of them: the page knows which it can make */
+    for (int id = 0; id < MISTAKE_COUNT; id++)
+        json_text(&json, MISTAKES[id].name, MISTAKES[id].sentence);
+    close_script(&json);
 }

@@ -184,11 +184,11 @@ function lastStep(evaluation, id, item, head, row) {
 const decodedBefore = remembered((id) => decodeNumbers(`before-${id}`), 2);
 
 function pairLines({ before, made, position, scale }, id, pair) {
-    const [first, second, toFirst, toSecond] = job.pairs[pair], { frequency, angle, cosine, sine } = rotationOf(position, pair);
+    const [first, second, toFirst, toSecond] = job.pairs[pair], { frequency, angle, cosine, sine } = rotationOf(position, pair), coordinate = coordinateOf(position, pair);
     const [a, b] = [before[first], before[second]];
     return [
-        noteLine(`columns ${first + 1} and ${second + 1}, position ${position}: cosine ${numberText(cosine)}, sine ${numberText(sine)} of the angle`),
-        formulaLine(`${position} × ${numberText(frequency)} ${relation(position * shownNumber(frequency), angle)} ${numberText(angle)}`),
+        noteLine(`columns ${first + 1} and ${second + 1}, position ${positionText(position, pair)}: cosine ${numberText(cosine)}, sine ${numberText(sine)} of the angle`),
+        formulaLine(`${numberText(coordinate)} × ${numberText(frequency)} ${relation(shownNumber(coordinate) * shownNumber(frequency), angle)} ${numberText(angle)}`),
         rotatedLine('−', a, cosine, b, sine, scale, made[toFirst], operandResult(made[toFirst], id, toFirst)),
         rotatedLine('+', b, cosine, a, sine, scale, made[toSecond], operandResult(made[toSecond], id, toSecond)),
     ];
@@ -199,13 +199,15 @@ function scaledLine({ before, made, scale }, id, column) {
         operandResult(made[column], id, column));
 }
 
+const NOT_ROTATED = job.past > 0 ? 'A key of the past is already rotated.' : 'This token is not rotated.';
+
 /* One column through the rotation and the scale, with the other column of its pair. */
 function lastColumnLines(last, id, column) {
     const pair = job.pairs.findIndex(([, , first, second]) => first === column || second === column);
     if (last.position !== null && pair >= 0) return pairLines(last, id, pair);
     if (last.scale !== 1) return [scaledLine(last, id, column)];
     return [formulaLine(operandResult(last.made[column], id, column)), noteLine(last.position === null && job.pairs.length > 0
-        ? 'A key of the past is already rotated.' : 'This column is not rotated.')];
+        ? NOT_ROTATED : 'This column is not rotated.')];
 }
 
 /* A column of query, key or value, from the inputs as far as `stage`. */
@@ -254,7 +256,7 @@ function lastRowLines({ dHead: d }, last, id) {
     const pairs = last.position === null ? [] : shownFew(job.pairs.length, 3, 1).flatMap((pair) => (pair === null
         ? [noteLine(`… ${plural(job.pairs.length - 2, 'more pair')} …`)] : pairLines(last, id, pair)));
     if (last.scale !== 1) return [...pairs, ...shownFew(rest.length, 3, 1).map((i) => (i === null ? noteLine('…') : scaledLine(last, id, rest[i])))];
-    if (job.pairs.length > 0 && last.position === null) return [noteLine('A key of the past is already rotated.')];
+    if (job.pairs.length > 0 && last.position === null) return [noteLine(NOT_ROTATED)];
     return job.pairs.length > 0 && rest.length > 0 ? [...pairs, noteLine(`${plural(rest.length, 'column is', 'columns are')} not rotated.`)] : pairs;
 }
 

@@ -117,7 +117,7 @@ function normBack({ tables }, norm, x, above, first) {
 /* A row of query or key before scale and rotation. */
 function rotateBack(model, id, position, above) {
     const made = eachOf(above, (number) => number * (isScaledQuery(model, id) ? queryScaleOf(model) : 1)), scaled = made.slice();
-    for (let pair = 0; pair < job.pairs.length && isRotated(model, id); pair++) {
+    for (let pair = 0; pair < job.pairs.length && isRotated(model, id) && position !== null; pair++) {
         const [first, second, toFirst, toSecond] = job.pairs[pair], { cosine, sine } = rotationOf(position, pair);
         made[first] = scaled[toFirst] * cosine + scaled[toSecond] * sine;
         made[second] = scaled[toSecond] * cosine - scaled[toFirst] * sine;

@@ -76,9 +76,13 @@ const knownRotations = readRotations();
 
 const roundRotation = rounderOf(job.rope_dtype); /* angles, cosines and sines */
 
+/* The coordinate by which a pair turns, of a position with several axes one of them; and as text. */
+const coordinateOf = (position, pair) => (job.coordinates.length > 0 ? job.coordinates[3 * position + job.pairs[pair][5]] : position);
+const positionText = (position, pair) => (job.coordinates.length > 0 ? `${'thw'[job.pairs[pair][5]]} ` : '') + numberText(coordinateOf(position, pair));
+
 /* The rotation of a pair at a position: attn's own numbers, or, for a token that was added, computed as attn would. */
 function rotationOf(position, pair) {
-    const frequency = job.pairs[pair][4], angle = roundRotation(position * frequency), known = knownRotations.get(position);
+    const frequency = job.pairs[pair][4], angle = roundRotation(coordinateOf(position, pair) * frequency), known = knownRotations.get(position);
     const scaled = (side) => roundRotation(roundRotation(side) * job.rope_attention);
     if (known) return { angle, frequency, cosine: known[2 * pair], sine: known[2 * pair + 1] };
     return { angle, frequency, cosine: scaled(Math.cos(angle)), sine: scaled(Math.sin(angle)) };
@@ -88,13 +92,13 @@ function rotationOf(position, pair) {
 function positionOf(model, id, item, row) {
     if (!model.positions) return null;
     const positions = model.positions[id], rows = id === 'query' ? model.rows.length : model.keys;
-    return positions[item * rows + row];
+    return positions[item * rows + row] < 0 ? null : positions[item * rows + row];
 }
 
 /* Rotates and scales a row of query or key: x (d) -> y (d). */
 function rotateRow(model, id, position, x, y) {
     y.set(x);
-    for (let pair = 0; pair < job.pairs.length && isRotated(model, id); pair++) {
+    for (let pair = 0; pair < job.pairs.length && isRotated(model, id) && position !== null; pair++) {
         const [first, second, toFirst, toSecond] = job.pairs[pair], { cosine, sine } = rotationOf(position, pair);
         y[toFirst] = round(x[first] * cosine - x[second] * sine);
         y[toSecond] = round(x[second] * cosine + x[first] * sine);
