@@ -67,7 +67,7 @@ function tableRow(head, ...cells) {
 function productTable({ caption, names, rows, added = [], total, made, shownResult }) {
     const products = rows.map(([, a, b]) => a * b), listed = shownFew(rows.length);
     const left = products.filter((nothing, i) => !listed.includes(i)), shown = listed.map((i) => (i === null ? sumOf(left) : products[i]));
-    const lines = listed.map((i, at) => (i === null ? tableRow(`…\u00a0${left.length}\u00a0more`, '', '', shown[at])
+    const lines = listed.map((i, at) => (i === null ? tableRow(`${left.length} more`, '', '', shown[at])
         : tableRow(rows[i][0], rows[i][1], rows[i][2], products[i])));
     const terms = [...shown, ...added.map(([, number]) => number)].map(shownNumber);
     const sign = relation(sumOf(terms), made, sumOf(terms.map(Math.abs)));
