@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "compute/kernel_path.h"
 
-#include "base/threads.h"
 #include "compute/operands.h"
 #include "kernel/fused.h"
 #include "kernel/fused_backward.h"
@@ -109,35 +108,19 @@ static void join_heads(const struct attention *attention, char *joined)
                 memcpy(joined + (item * computed_rows + slot) * width + head * d, from, d);
 }
 
-struct gating {
-    const struct attention *attention;
-    const struct tensor *joined; /* (B, S, H d_v) */
-    double *rooms;               /* (threads, H d_v) */
-};
-
-/* Multiplies a row by the gate, and leaves heads out. */
-static void gate_heads(void *context, size_t row, unsigned thread)
-{
-    const struct gating *gating = context;
-    const struct problem *problem = gating->attention->problem;
-    const size_t width = problem->size.heads * problem->size.d_value, rows = gating->attention->computed_rows;
-    double *numbers = gating->rooms + thread * width;
-    tensor_load(gating->joined, row * width, width, numbers);
-    problem_gate_heads(problem, row / rows * problem->size.queries + gating->attention->positions[row % rows], numbers);
-    tensor_store(gating->joined, row * width, width, numbers);
-}
-
-static enum status gate_all(const struct attention *attention, const struct tensor *joined, struct arena *scratch,
-                            struct error *error)
+/* Multiplies the heads side by side, (B, S, H d_v), by their gate, and leaves heads out. */
+static enum status gate_joined(const struct attention *attention, const struct tensor *joined, struct arena *scratch,
+                               struct error *error)
 {
     const struct problem *problem = attention->problem;
-    const size_t width = problem->size.heads * problem->size.d_value;
-    struct gating gating = {.attention = attention, .joined = joined};
-    if (problem->given.gate.rank == 0 && problem->given.heads_out == NULL)
-        return STATUS_OK;
-    gating.rooms = arena_allocate(scratch, problem->path.threads, width * sizeof(double), error);
-    if (gating.rooms != NULL)
-        threads_run(problem->path.threads, problem->size.items * attention->computed_rows, gate_heads, &gating);
+    const size_t width = problem->size.heads * problem->size.d_value, rows = attention->computed_rows;
+    const bool changes = problem->given.gate.rank > 0 || problem->given.heads_out != NULL;
+    double *contexts = changes ? arena_allocate(scratch, width, sizeof *contexts, error) : NULL;
+    for (size_t row = 0; row < problem->size.items * rows && contexts != NULL; row++) {
+        tensor_load(joined, row * width, width, contexts);
+        problem_gate_heads(problem, row / rows * problem->size.queries + attention->positions[row % rows], contexts);
+        tensor_store(joined, row * width, width, contexts);
+    }
     return error->status;
 }
 
@@ -224,7 +207,7 @@ enum status kernel_path_context(struct attention *attention, struct fused_found 
     if (status == STATUS_OK && split && output)
         join_heads(attention, joined.data);
     if (status == STATUS_OK && output)
-        status = gate_all(attention, &joined, &scratch, error);
+        status = gate_joined(attention, &joined, &scratch, error);
     if (status == STATUS_OK && output && problem->plan.has_out)
         status = project(attention, &problem->parameters.out,
                          (struct project_job){.x = joined.data,

@@ -47,20 +47,18 @@ static void write_settings(struct json *json, const struct problem *problem)
 static void write_norms(struct json *json, const struct problem *problem)
 {
     static const char *const KINDS[] = {NORM_KINDS(CHOICE_WORD)};
+    static const char *const NAMES[] = {"norm",       "query_norm",   "key_norm",
+                                        "value_norm", "query_a_norm", "key_value_a_norm"};
     const struct norm *norms = problem->parameters.norms;
     const struct latent *latent = &problem->parameters.latent;
-    const struct {
-        const char *name;
-        const struct norm *norm;
-    } all[] = {{"norm", &norms[NORM_INPUTS]},         {"query_norm", &norms[NORM_QUERY]},
-               {"key_norm", &norms[NORM_KEY]},        {"value_norm", &norms[NORM_VALUE]},
-               {"query_a_norm", &latent->query_norm}, {"key_value_a_norm", &latent->key_value_norm}};
+    const struct norm *const all[] = {&norms[0], &norms[1],           &norms[2],
+                                      &norms[3], &latent->query_norm, &latent->key_value_norm};
     json_open(json, "norms", '{');
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        const struct norm *norm = all[i].norm;
-        if (norm->kind == NORM_NONE || (norm == &norms[NORM_INPUTS] && !problem->given.residual))
+    for (size_t id = 0; id < sizeof all / sizeof all[0]; id++) {
+        const struct norm *norm = all[id];
+        if (norm->kind == NORM_NONE || (id == NORM_INPUTS && !problem->given.residual))
             continue;
-        json_open(json, all[i].name, '{');
+        json_open(json, NAMES[id], '{');
         json_text(json, "kind", KINDS[norm->kind]);
         json_real(json, "eps", norm->eps);
         json_close(json);

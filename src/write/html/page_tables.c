@@ -54,18 +54,15 @@ static void take_tensor(const char *name, const struct tensor *tensor, page_tabl
         take(&table, context);
 }
 
-/* The projection whose weight it is, or NULL. */
+/* The projection of the gate or of a latent whose weight it is, or NULL. */
 static const struct projection *projection_with(const struct parameters *parameters, const struct tensor *weight)
 {
     const struct latent *latent = &parameters->latent;
-    const struct projection *const all[] = {&parameters->out, &parameters->gate,    &latent->query_a,
-                                            &latent->query_b, &latent->key_value_a, &latent->key_value_b};
+    const struct projection *const all[] = {&parameters->gate, &latent->query_a, &latent->query_b, &latent->key_value_a,
+                                            &latent->key_value_b};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        if (weight == &all[i]->weight)
+        if (weight == &all[i]->weight && weight->rank > 0)
             return all[i];
-    for (size_t i = 0; i < parameters->module_count * PROJECTION_COUNT; i++)
-        if (weight == &parameters->modules[i / PROJECTION_COUNT].projections[i % PROJECTION_COUNT].weight)
-            return &parameters->modules[i / PROJECTION_COUNT].projections[i % PROJECTION_COUNT];
     return NULL;
 }
 
@@ -92,9 +89,9 @@ void page_tables_each(const struct problem *problem, page_table_take *take, void
     for (size_t i = 0; i < parameters_count(parameters); i++) {
         char name[PARAMETER_NAME_BYTES];
         const struct tensor *tensor = parameters_named(parameters, stacked, i, name);
-        const struct projection *projection = projection_with(parameters, tensor);
-        if (projection != NULL && tensor->rank > 0)
-            take_weight(name, projection, take, context);
+        struct parameter_place place = {.projection = projection_with(parameters, tensor)};
+        if (place.projection != NULL || (parameters_find(parameters, stacked, name, &place) && !place.bias))
+            take_weight(name, place.projection, take, context);
         else
             take_tensor(name, tensor, take, context);
     }

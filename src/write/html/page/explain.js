@@ -67,7 +67,7 @@ function tableRow(head, ...cells) {
 function productTable({ caption, names, rows, added = [], total, made, shownResult }) {
     const products = rows.map(([, a, b]) => a * b), listed = shownFew(rows.length);
     const left = products.filter((nothing, i) => !listed.includes(i)), shown = listed.map((i) => (i === null ? sumOf(left) : products[i]));
-    const lines = listed.map((i, at) => (i === null ? tableRow(`…\u00a0${left.length}\u00a0more`, '', '', shown[at])
+    const lines = listed.map((i, at) => (i === null ? tableRow(`${left.length} more`, '', '', shown[at])
         : tableRow(rows[i][0], rows[i][1], rows[i][2], products[i])));
     const terms = [...shown, ...added.map(([, number]) => number)].map(shownNumber);
     const sign = relation(sumOf(terms), made, sumOf(terms.map(Math.abs)));
@@ -133,7 +133,7 @@ function projectedStep(evaluation, id, item, head, row, column) {
     const made = evaluation.projected(id, item, own)[row * widthOfHead(model, id) + column], [stage] = [...stagesOnTheWay(model, id), id];
     const clips = clipNotes(model, pairs, bias, made);
     const table = productTable({
-        caption: `The products of ${name} and ${weight.name}`, names: ['column', name, `× ${weight.title}`, 'product'],
+        caption: `The products of ${name} and ${weight.name}`, names: ['column', name, `× ${nameText(plainName(weight.name))}`, 'product'],
         rows: pairs.map(([a, b], k) => [String(k + 1), a, b]), added: bias.map((number) => [biasName, number]),
         total: id, made, shownResult: operandResult(made, stage, column),
     });
@@ -425,7 +425,7 @@ function gateSteps(evaluation, item, head, row, column) {
     const own = Math.floor(column * columns / model.dValue), at = head * columns + own, sum = gateSums(evaluation, item, head, row)[own], made = evaluation.gate(item, head, row)[column];
     const { name, numbers } = sourceRow(evaluation, 'query', item, model.rows[row], null);
     return [step('gate', `Gate, column ${column + 1}`, formulaOfStage(evaluation, 'gate'), productTable({
-        caption: `The products of ${name} and ${weight.name}`, names: ['column', name, `× ${weight.title}`, 'product'],
+        caption: `The products of ${name} and ${weight.name}`, names: ['column', name, `× ${nameText(plainName(weight.name))}`, 'product'],
         rows: numbers.map((x, k) => [String(k + 1), x, weight.numbers[k * width + at]]), added: bias ? [['W_gate.bias', bias.numbers[at]]] : [],
         total: 'before sigmoid', made: sum, shownResult: numberText(sum),
     }), formulaLine(`1 / (1 + exp(${numberText(-sum)})) ${relation(1 / (1 + Math.exp(shownNumber(-sum))), made)} `, result(made, 'gate')))];
@@ -450,7 +450,7 @@ function outputSteps(evaluation, item, row, column) {
     const bias = model.tables.get('out_proj.bias'), width = columnsOf(weight), into = shows.output ? 'once' : 'heads';
     const nameOf = (i) => shows.output ? String(i + 1) : `head ${Math.floor(i / model.dValue) + 1}, ${(i % model.dValue) + 1}`;
     return [step('output', `Output, column ${column + 1}`, formula, productTable({
-        caption: 'The heads side by side times out_proj', names: ['column', into, `× ${weight.title}`, 'product'],
+        caption: 'The heads side by side times out_proj', names: ['column', into, `× ${nameText(plainName(weight.name))}`, 'product'],
         rows: Array.from(side, (number, i) => [nameOf(i), number, weight.numbers[i * width + column]]),
         added: bias ? [['out_proj.bias', bias.numbers[column]]] : [], total: 'output', made, shownResult: result(made, 'output'),
     }))];

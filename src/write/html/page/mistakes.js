@@ -183,7 +183,7 @@ const isWeight = ({ name, shape }, stems) => shape.length === 2 && stems.some((s
 const isBias = ({ name }, stems) => stems.some((stem) => name.replace(/^heads\.\d+\./, '') === `${stem}.bias`);
 
 const matrixTransposed = (...stems) => ({
-    why: firstOf(projects, lacks((model) => Array.from(model.tables.values()).filter((table) => isWeight(table, stems)).every(({ shape: [rows, columns] }) => rows === columns), 'The matrix is not square.')),
+    why: firstOf(projects, lacks((model) => stems.every((stem) => Array.from(model.tables.values()).some((table) => isWeight(table, [stem]) && table.shape[0] === table.shape[1])), 'The matrix is not square.')),
     change: changedTables((table) => isWeight(table, stems), transpose),
     tells: Object.fromEntries(stems.map((stem) => [stem.replace('W_', ''), 'inputs . the transpose of the matrix'])),
 });
