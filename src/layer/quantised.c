@@ -523,8 +523,9 @@ static enum status read_weight(const struct quantised *quantised, const char *na
                                struct error *error)
 {
     const struct config_value how = how_of(quantised->config);
-    if (quantised_check(quantised->config, error) != STATUS_OK)
-        return error->status;
+    const enum status checked = quantised_check(quantised->config, error);
+    if (checked != STATUS_OK)
+        return checked;
     const cJSON *groups = cJSON_GetObjectItemCaseSensitive(how.item, "config_groups");
     struct error first = {0};
     for (const struct row *row = ROWS; row < END; row++) {
@@ -550,7 +551,7 @@ static enum status read_weight(const struct quantised *quantised, const char *na
     if (first.status == STATUS_OK)
         return error_usage(error, "%s: %s has no settings for %.200s", quantised->config->path, how.key, name);
     *error = first;
-    return error->status;
+    return first.status;
 }
 
 enum status quantised_look(struct quantised *quantised, const char *name, const struct named_tensor **tensor,
