@@ -115,8 +115,7 @@ static enum status read_layers(struct heads *heads, struct listing *listing, str
 {
     const struct options *options = &heads->options;
     heads->layers = arena_allocate(arena, HEADS_LAYERS, sizeof *heads->layers, error);
-    if (heads->layers == NULL ||
-        (listing->count == 0 && listing_read(listing, options, arena, error) != STATUS_OK))
+    if (heads->layers == NULL || (listing->count == 0 && listing_read(listing, options, arena, error) != STATUS_OK))
         return error->status;
     memset(heads->layers, 0, HEADS_LAYERS * sizeof *heads->layers);
     if (options->in == NULL)

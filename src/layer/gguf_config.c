@@ -318,9 +318,8 @@ static const struct gguf_row *find_row(const struct building *building)
 {
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
         const struct gguf_value *value = ROWS[i].when != NULL ? find(building, ROWS[i].when) : NULL;
-        const double number = ROWS[i].when == NULL || (value != NULL && value->is_array)
-                                  ? 1
-                                  : number_of(building, ROWS[i].when);
+        const double number =
+            ROWS[i].when == NULL || (value != NULL && value->is_array) ? 1 : number_of(building, ROWS[i].when);
         if (text_has_word(ROWS[i].names, building->architecture) &&
             (ROWS[i].is != 0 ? number == ROWS[i].is : number != 0))
             return &ROWS[i];

@@ -20,31 +20,39 @@ static const char *pattern_of(const struct reading *reading, const struct layer_
     return arena_text(reading->arena, pattern, text.length, reading->error);
 }
 
+/* The tensor that a module has under one of attn's names; NULL: none. */
+static const struct named_tensor *find(const struct module_tensors *tensors, const struct named_tensor *const *stored,
+                                       const char *standard)
+{
+    for (size_t i = 0; i < tensors->count; i++)
+        if (strcmp(tensors->tensors[i].standard, standard) == 0)
+            return stored[i];
+    return NULL;
+}
+
 /* The columns of a query head by the shapes of the tensors; 0 where they do not tell. */
 static size_t columns_of(const struct module_tensors *tensors, const struct named_tensor *const *stored,
                          const struct unpack_plan *plan, bool transposed)
 {
-    const size_t kv_heads = plan->kv_heads > 0 ? plan->kv_heads : plan->heads;
-    for (size_t i = 0; i < tensors->count && plan->heads > 0; i++) {
-        const char *name = tensors->tensors[i].standard;
-        const size_t rows = stored[i]->bytes.shape[transposed ? 1 : 0];
-        if (strcmp(name, "W_query.weight") == 0 || strcmp(name, "W_query_b.weight") == 0)
-            return rows / plan->heads / (plan->gated ? 2 : 1);
-        if (strcmp(name, "in_proj.weight") == 0)
-            return rows / (plan->heads + 2 * kv_heads);
-    }
-    return 0;
+    const size_t kv_heads = plan->kv_heads > 0 ? plan->kv_heads : plan->heads, axis = transposed ? 1 : 0;
+    const struct named_tensor *packed = find(tensors, stored, "in_proj.weight"),
+                              *query = find(tensors, stored, "W_query.weight");
+    if (query == NULL)
+        query = find(tensors, stored, "W_query_b.weight");
+    if (plan->heads == 0 || (query == NULL && packed == NULL))
+        return 0;
+    return query != NULL ? query->bytes.shape[axis] / plan->heads / (plan->gated ? 2 : 1)
+                         : packed->bytes.shape[axis] / (plan->heads + 2 * kv_heads);
 }
 
 /* The columns of the inputs, by the weight of the query; 0 without one. */
 static size_t width_of(const struct module_tensors *tensors, const struct named_tensor *const *stored, bool transposed)
 {
     static const char *const FIRST[] = {"W_query.weight", "W_query_a.weight", "in_proj.weight"};
-    for (size_t i = 0; i < tensors->count; i++)
-        for (size_t k = 0; k < sizeof FIRST / sizeof FIRST[0]; k++)
-            if (strcmp(tensors->tensors[i].standard, FIRST[k]) == 0)
-                return stored[i]->bytes.shape[transposed ? 0 : 1];
-    return 0;
+    const struct named_tensor *first = NULL;
+    for (size_t i = 0; i < sizeof FIRST / sizeof FIRST[0] && first == NULL; i++)
+        first = find(tensors, stored, FIRST[i]);
+    return first != NULL ? first->bytes.shape[transposed ? 0 : 1] : 0;
 }
 
 /* Lists a module that attn cannot compute, with the reason, and continues. */
@@ -62,16 +70,10 @@ static bool pass_over(const struct reading *reading, struct listed_row *row)
 static bool is_transposed(const struct layer_module *module, const struct module_tensors *tensors,
                           const struct named_tensor *const *stored)
 {
-    const size_t *shape = NULL;
-    size_t biases = 0;
-    for (size_t i = 0; i < tensors->count; i++) {
-        const char *name = tensors->tensors[i].standard;
-        if (strcmp(name, "in_proj.weight") == 0 || strcmp(name, "key_value_proj.weight") == 0)
-            shape = stored[i]->bytes.shape;
-        else if (strcmp(name, "in_proj.bias") == 0 || strcmp(name, "key_value_proj.bias") == 0)
-            biases = stored[i]->count;
-    }
-    return shape != NULL && module_stores_transposed(module, shape, biases);
+    const bool packed = find(tensors, stored, "in_proj.weight") != NULL;
+    const struct named_tensor *weight = find(tensors, stored, packed ? "in_proj.weight" : "key_value_proj.weight"),
+                              *bias = find(tensors, stored, packed ? "in_proj.bias" : "key_value_proj.bias");
+    return weight != NULL && module_stores_transposed(module, weight->bytes.shape, bias != NULL ? bias->count : 0);
 }
 
 /* Fills the row of one module. */

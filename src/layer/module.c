@@ -446,11 +446,6 @@ enum status module_choose(const struct module_list *list, size_t layer, const ch
     return of_module == 0 ? no_module(list, &wish, error) : no_layer(list, &wish, error);
 }
 
-enum packing module_packing(const struct layer_module *module)
-{
-    return module->naming->packing;
-}
-
 bool module_stores_transposed(const struct layer_module *module, const size_t *shape, size_t biases)
 {
     const bool linear = (biases == shape[0] && biases != shape[1]) || shape[0] == 3 * shape[1];

@@ -52,9 +52,6 @@ enum status module_none(const struct checkpoint *checkpoint, struct error *error
 enum status module_choose(const struct module_list *list, size_t layer, const char *prefix,
                           const struct layer_module **module, struct error *error);
 
-/* The packing of query, key and value by the tensors' names; an option or a family may overrule it. */
-enum packing module_packing(const struct layer_module *module);
-
 /* Whether the checkpoint stores its weights as d_in x d_out, as Conv1D does, by the shape of a weight and the count of
  * its biases, or 0. GPT BigCode and nanoGPT use the same names, but store d_out x d_in. */
 bool module_stores_transposed(const struct layer_module *module, const size_t *shape, size_t biases);

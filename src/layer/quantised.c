@@ -149,9 +149,9 @@ static enum status read_scheme(struct weight *weight)
     weight->whole = row->title == NULL && strcasecmp(word_of(reading->section, "type"), "float") != 0;
     if (row->fixed)
         return STATUS_OK;
-    weight->ordered = row->part[GROUPS] != NULL &&
-                      (config_truth(reading, &order, false) ||
-                       text_has_word("group dynamic", word_of(reading->section, "actorder")));
+    weight->ordered =
+        row->part[GROUPS] != NULL &&
+        (config_truth(reading, &order, false) || text_has_word("group dynamic", word_of(reading->section, "actorder")));
     weight->has_zeros = row->asks_zeros || !config_truth(reading, &symmetric, true);
     if (row->widths != NULL) {
         weight->bits = size_of(reading, &bits, false);
@@ -260,8 +260,8 @@ static bool is_of_bytes(const struct stored *stored, const char *words)
 static enum status read_part(struct weight *weight, enum part part)
 {
     const char *leaf = weight->row->part[part];
-    const bool asked = part == CODES || part == SCALES || part == DIVISOR ||
-                       (part == ZEROS && weight->has_zeros) || (part == GROUPS && weight->ordered);
+    const bool asked = part == CODES || part == SCALES || part == DIVISOR || (part == ZEROS && weight->has_zeros) ||
+                       (part == GROUPS && weight->ordered);
     struct stored *stored = &weight->part[part];
     if (leaf == NULL || (!asked && !has_part(weight->checkpoint, weight->name, leaf)))
         return STATUS_OK;
@@ -523,13 +523,14 @@ static enum status read_weight(const struct quantised *quantised, const char *na
                                struct error *error)
 {
     const struct config_value how = how_of(quantised->config);
-    if (quantised_check(quantised->config, error) != STATUS_OK)
-        return error->status;
+    const enum status checked = quantised_check(quantised->config, error);
+    if (checked != STATUS_OK)
+        return checked;
     const cJSON *groups = cJSON_GetObjectItemCaseSensitive(how.item, "config_groups");
     struct error first = {0};
     for (const struct row *row = ROWS; row < END; row++) {
-        const cJSON *said = row->in_groups ? (cJSON_IsObject(groups) ? groups->child : NULL)
-                                           : section_of(how.item, name);
+        const cJSON *said =
+            row->in_groups ? (cJSON_IsObject(groups) ? groups->child : NULL) : section_of(how.item, name);
         for (; said != NULL; said = row->in_groups ? said->next : NULL) {
             if (!is_row_of(row, quantised->method, *word_of(said, row->key) != '\0' ? said : how.item))
                 continue;
@@ -550,7 +551,7 @@ static enum status read_weight(const struct quantised *quantised, const char *na
     if (first.status == STATUS_OK)
         return error_usage(error, "%s: %s has no settings for %.200s", quantised->config->path, how.key, name);
     *error = first;
-    return error->status;
+    return first.status;
 }
 
 enum status quantised_look(struct quantised *quantised, const char *name, const struct named_tensor **tensor,

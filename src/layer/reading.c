@@ -167,7 +167,7 @@ enum status reading_heads(const struct reading *reading, const struct layer_modu
     plan->heads_said = said(reading, facts, OPTION_HEADS, "heads");
     plan->kv_heads_said = said(reading, facts, OPTION_KV_HEADS, "kv_heads");
     plan->gated = (*family)->gate == FAMILY_GATE_IN_QUERY;
-    plan->packing = module_packing(module);
+    plan->packing = module->naming->packing;
     plan->permuted = reading->gguf != NULL && reading->gguf->permuted;
     if ((*family)->packing != NULL && plan->packing != PACKING_SEPARATE && reading->checkpoint.gguf == NULL)
         plan->packing = strcmp((*family)->packing, "groups") == 0 ? PACKING_GROUPS : PACKING_BLOCKS;

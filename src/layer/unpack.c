@@ -10,9 +10,7 @@
 #include <string.h>
 
 struct unpacking {
-    const struct checkpoint *checkpoint;
-    const struct adapter *adapter;
-    struct quantised *quantised;
+    const struct module_list *list;
     const struct module_tensors *tensors;
     const struct layer_module *module;
     struct unpack_plan *plan;
@@ -42,8 +40,8 @@ static enum status take(const struct unpacking *unpacking, const char *standard,
             taken->name = tensors->tensors[i].name;
     if (taken->name == NULL)
         return STATUS_OK;
-    if (quantised_take(unpacking->quantised, taken->name, &taken->tensor, &taken->file, unpacking->error) ||
-        adapter_replace(unpacking->adapter, taken->name, &taken->tensor))
+    if (quantised_take(unpacking->list->quantised, taken->name, &taken->tensor, &taken->file, unpacking->error) ||
+        adapter_replace(unpacking->list->adapter, taken->name, &taken->tensor))
         return unpacking->error->status;
     return STATUS_OK;
 }
@@ -182,7 +180,7 @@ static enum status take_weights(struct unpacking *unpacking, enum naming_role ro
     if (take(unpacking, weight, &weights->weight) || take(unpacking, bias, &weights->bias))
         return unpacking->error->status;
     if (weights->weight.tensor.data == NULL)
-        return error_usage(unpacking->error, "%s: %.200s has no %s", unpacking->checkpoint->source,
+        return error_usage(unpacking->error, "%s: %.200s has no %s", unpacking->list->checkpoint->source,
                            unpacking->module->path, weight);
     if (check_rank(unpacking, &weights->weight, 2) != STATUS_OK)
         return unpacking->error->status;
@@ -192,8 +190,8 @@ static enum status take_weights(struct unpacking *unpacking, enum naming_role ro
             module_stores_transposed(unpacking->module, weights->weight.tensor.shape,
                                      weights->bias.tensor.rank == 1 ? weights->bias.tensor.shape[0] : 0);
     if ((unpacking->stored_across && transpose(unpacking, &weights->weight) != STATUS_OK) ||
-        adapter_add(unpacking->adapter, weights->weight.name, &weights->weight.tensor) ||
-        adapter_add(unpacking->adapter, weights->bias.name, &weights->bias.tensor))
+        adapter_add(unpacking->list->adapter, weights->weight.name, &weights->weight.tensor) ||
+        adapter_add(unpacking->list->adapter, weights->bias.name, &weights->bias.tensor))
         return unpacking->error->status;
     return check_length(unpacking, &weights->bias, weights->weight.tensor.shape[0], "one for each row of its weight");
 }
@@ -394,8 +392,8 @@ static enum status take_up(struct unpacking *unpacking, struct weights *up)
     if (unpacking->module->naming->latent_b != NULL)
         return take_weights(unpacking, ROLE_LATENT_B, up);
     if (take(unpacking, "W_key_b.weight", &key) || take(unpacking, "W_value_b.weight", &value) ||
-        adapter_add(unpacking->adapter, key.name, &key.tensor) ||
-        adapter_add(unpacking->adapter, value.name, &value.tensor) || check_rank(unpacking, &key, 3) ||
+        adapter_add(unpacking->list->adapter, key.name, &key.tensor) ||
+        adapter_add(unpacking->list->adapter, value.name, &value.tensor) || check_rank(unpacking, &key, 3) ||
         check_rank(unpacking, &value, 3))
         return unpacking->error->status;
     if (value.tensor.shape[0] != key.tensor.shape[0] || value.tensor.shape[2] != key.tensor.shape[1])
@@ -454,21 +452,14 @@ static enum status check_head_norm(const struct unpacking *unpacking, const stru
 
 static enum status unpack_norms(const struct unpacking *unpacking)
 {
-    static const char *const NORM[] = {"norm.weight", "norm.bias"};
-    const struct {
-        const char *standard;
-        size_t heads;
-    } head_norms[] = {{"query_norm.weight", unpacking->plan->heads},
-                      {"query_norm.bias", unpacking->plan->heads},
-                      {"key_norm.weight", unpacking->plan->kv_heads},
-                      {"key_norm.bias", unpacking->plan->kv_heads}};
+    static const char *const NORMS[] = {"norm.weight",     "norm.bias",       "query_norm.weight",
+                                        "query_norm.bias", "key_norm.weight", "key_norm.bias"};
+    const size_t heads[] = {0, unpacking->plan->heads, unpacking->plan->kv_heads};
     struct taken norm;
-    for (size_t i = 0; i < 2; i++)
-        if (pass_on(unpacking, NORM[i], &norm) ||
-            check_length(unpacking, &norm, unpacking->width, "one for each column of the query's weight"))
-            return unpacking->error->status;
-    for (size_t i = 0; i < sizeof head_norms / sizeof head_norms[0]; i++)
-        if (pass_on(unpacking, head_norms[i].standard, &norm) || check_head_norm(unpacking, &norm, head_norms[i].heads))
+    for (size_t i = 0; i < sizeof NORMS / sizeof NORMS[0]; i++)
+        if (pass_on(unpacking, NORMS[i], &norm) ||
+            (i / 2 > 0 ? check_head_norm(unpacking, &norm, heads[i / 2])
+                       : check_length(unpacking, &norm, unpacking->width, "one for each column of the query's weight")))
             return unpacking->error->status;
     return STATUS_OK;
 }
@@ -493,7 +484,7 @@ static enum status check_packing(const struct unpacking *unpacking)
 {
     const struct naming_row *naming = unpacking->module->naming;
     const enum packing packing = unpacking->plan->packing;
-    const char *path = unpacking->module->path, *source = unpacking->checkpoint->source;
+    const char *path = unpacking->module->path, *source = unpacking->list->checkpoint->source;
     if (naming->packed == NULL && packing != naming->packing)
         return error_usage(
             unpacking->error,
@@ -524,9 +515,7 @@ enum status module_unpack(const struct module_list *list, const struct layer_mod
                           struct arena *arena, struct input_file *input, struct error *error)
 {
     struct module_tensors tensors;
-    struct unpacking unpacking = {.checkpoint = list->checkpoint,
-                                  .adapter = list->adapter,
-                                  .quantised = list->quantised,
+    struct unpacking unpacking = {.list = list,
                                   .tensors = &tensors,
                                   .module = module,
                                   .plan = plan,

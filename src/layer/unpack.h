@@ -21,7 +21,7 @@ struct unpack_plan {
     size_t heads;         /* of queries, at least 1 */
     size_t kv_heads;      /* of keys and values; 0: from separate weights, or `heads` in packed ones */
     bool gated;           /* each head of the query's weight is followed by its gate */
-    enum packing packing; /* of a packed weight; module_packing */
+    enum packing packing; /* of a packed weight, as the naming has it, if no option or family overrules that */
     bool permuted;        /* GGUF: in each head of query and key, rows of the two halves alternate */
     const char *heads_said, *kv_heads_said; /* their source: "--heads", "num_attention_heads"; or NULL */
 };

@@ -231,6 +231,7 @@ static enum status read_parts(const struct checkpoint_file *one, size_t count, s
 {
     char name[512], part[64], end[64];
     const char *base = folder_base(checkpoint->opened);
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     struct checkpoint_file **files = arena_allocate(checkpoint->arena, count, sizeof *files, error);
     snprintf(end, sizeof end, "-%05zu-of-%05zu.gguf", gguf_size(one->tensors.gguf, "split.no") + 1, count);
     if (files == NULL || !text_ends_in(base, end))

@@ -2,6 +2,7 @@
 /* A checkpoint from a hostile hand: an index, or a file of tensors, whose attention modules are looked for and unpacked
  * by two heads, as they are and as quantised weights. It lies in a folder of its own: an index may name what is beside it. */
 #include "fuzz.h"
+#include "layer/naming.h"
 #include "layer/quantised.h"
 #include "layer/unpack.h"
 
@@ -60,7 +61,7 @@ static void find_modules(const struct checkpoint *checkpoint, struct arena *aren
         module == NULL)
         abort();
     for (size_t i = 0; i < list.count && i < 4; i++) {
-        unpack(&list, &list.modules[i], module_packing(&list.modules[i]), arena);
+        unpack(&list, &list.modules[i], list.modules[i].naming->packing, arena);
         unpack(&list, &list.modules[i], PACKING_GROUPS, arena);
     }
 }
@@ -88,7 +89,7 @@ static void find_quantised(const struct checkpoint *checkpoint, struct arena *ar
             abort();
         list.quantised = &quantised;
         for (size_t at = 0; at < list.count && at < 4; at++)
-            unpack(&list, &list.modules[at], module_packing(&list.modules[at]), arena);
+            unpack(&list, &list.modules[at], list.modules[at].naming->packing, arena);
         config_free(&config);
     }
 }

@@ -2,6 +2,7 @@
 /* A GGUF from a hostile hand: its header, the config that its metadata make, and its first modules, unpacked. */
 #include "fuzz.h"
 #include "layer/gguf_config.h"
+#include "layer/naming.h"
 #include "layer/quantised.h"
 #include "layer/unpack.h"
 
@@ -26,7 +27,7 @@ static void ask(const struct config *config, const struct gguf_row *row, const s
     struct input_file input;
     const struct family_row *family;
     const struct config_module place = {.layer = module->layer, .columns = 4};
-    struct unpack_plan plan = {.heads = 2, .packing = module_packing(module), .permuted = row != NULL};
+    struct unpack_plan plan = {.heads = 2, .packing = module->naming->packing, .permuted = row != NULL};
     enum status status = config_family(config, PART_ONLY, NULL, &family, &error);
     if (status == STATUS_OK)
         status = config_heads(config, family, &place, arena, &facts, &error);
@@ -58,8 +59,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     if (status == STATUS_OK && checkpoint.gguf != NULL)
         status = gguf_config(&checkpoint, &config, &row, &error);
     check(status, &error);
-    if (status == STATUS_OK && (modules_find(&checkpoint, &arena, &list, &error) ||
-                                quantised_begin(&quantised, &checkpoint, &plain, &error)))
+    if (status == STATUS_OK &&
+        (modules_find(&checkpoint, &arena, &list, &error) || quantised_begin(&quantised, &checkpoint, &plain, &error)))
         abort();
     list.quantised = &quantised;
     for (size_t i = 0; i < list.count && i < 4; i++)
