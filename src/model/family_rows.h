@@ -5,8 +5,8 @@
  *     ROW(fields of struct family_row)
  *
  * A row serves every model_type whose attention its columns and their defaults reproduce in every number. A model that
- * does what no column says has no row: output gates, temperatures that grow with the position, positions of several
- * axes, values that pass from layer to layer, norms after a rotation. */
+ * does what no column says has no row: output gates, temperatures that grow with the position, values that pass from
+ * layer to layer, norms after a rotation. */
 #ifndef ATTN_MODEL_FAMILY_ROWS_H
 #define ATTN_MODEL_FAMILY_ROWS_H
 
