@@ -82,7 +82,8 @@ OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(GENERATED) $(KERNELS) $(if $(CJSON)
 LIBRARY := $(BUILD)/libattn.a
 FOLDERS := $(BUILD) $(ROOMS:%=$(BUILD)/%)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-TESTS := $(patsubst tests/test_%.c,$(BUILD)/test_%,$(wildcard tests/test_*.c))
+# WITHOUT names tests not to build, nor to run.
+TESTS := $(filter-out $(WITHOUT:%=$(BUILD)/%),$(patsubst tests/test_%.c,$(BUILD)/test_%,$(wildcard tests/test_*.c)))
 
 # Families of cases, in archives: tests/pack.sh.
 FAMILIES := $(patsubst %.tar,%,$(wildcard tests/*.tar tests/golden/*.tar tests/fuzz/*.tar))
@@ -125,7 +126,7 @@ $(EXAMPLES:.o=.c): $(BUILD)/cli/example_%.c: data/%.json Makefile | $(FOLDERS)
 	$(call ARRAY,cli/example.h,example_$(subst -,_,$*))
 
 $(BUILD)/cli/schema.c: src/cli/schema.json Makefile | $(FOLDERS)
-	$(call ARRAY,cli/help_lines.h,schema)
+	$(call ARRAY,cli/help.h,schema)
 
 $(BUILD)/base/powers.c: src/base/decimal_powers.awk src/base/decimal_powers.h | $(FOLDERS)
 	$(call say,MAKE,$@)awk -f $^ >$@
@@ -214,9 +215,9 @@ $(FOLDERS):
 	@mkdir -p $@
 
 # Tests that only make check-whole runs: repetitions in double, long inputs, limits, interruptions; many kernels, tables
-# and cases of one kind, which another test has a few of; the site, the shells, pictures, and the checkers themselves.
+# and cases of one kind, which another test has a few of; browsers, the site, the shells, pictures, and the checkers themselves.
 LEFT = $(addprefix test_,case_mistakes compare fused_f64 fused_backward_f64 kernel_bugs limits observe_fits why_tables) \
-	$(addprefix check_,cases.sh completion.sh limits.sh long.sh mistakes.sh porters.sh schema.sh site.sh svg.sh \
+	$(addprefix check_,browser.sh cases.sh completion.sh limits.sh long.sh mistakes.sh porters.sh schema.sh site.sh svg.sh \
 	worksheet.sh) run_selfcheck run_examples_selfcheck
 # CHECKED_LATER: nor what check-whole runs in full, for .ci/run, which runs both.
 check: attn tests
@@ -227,11 +228,11 @@ SAMPLED = $(addprefix test_,archive cases decimal explain faults fused fused_bac
 	session stress why worksheet) \
 	$(addprefix check_,install.sh options.sh page.sh pipe.sh wrong.sh) whole $(LEFT)
 # Tests that skip if a program is missing that make check does not need.
-SKIPPING = $(addprefix check_,binary.sh printed.sh python.sh)
+SKIPPING = $(addprefix check_,printed.sh python.sh)
 check-whole: attn tests
 	ATTN_WHOLE=1 sh tests/run.sh $(BUILD) $(SAMPLED) $(SKIPPING)
 
-# The most telling tests in the least time: no browser, no pairs of options; a sample of faults, random numbers and
+# The most telling tests in the least time: no equations of pages, no pairs of options; a sample of faults, random numbers and
 # shapes.
 SLOW_TESTS = check_page.sh check_environment.sh test_pairs
 check-quick: attn tests

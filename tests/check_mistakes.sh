@@ -35,13 +35,13 @@ told() { # where the numbers differ from the right ones; the head line of text t
     { ! grep -q '^different' "$scratch/diff" || grep -q "mistake $name" "$scratch/diff"; } &&
         "$attn" "$@" --mistake "$name" | head -n 12 | tr -d '\n' | grep -q "mistake  *$name"
 }
-in_turn() { [ -n "${ATTN_WHOLE-}" ] || [ $((turn % 3)) -eq "$1" ]; } # a sample has one of three for each mistake
+in_turn() { [ -n "${ATTN_ALL-}" ] || [ $((turn % 3)) -eq "$1" ]; } # one of three for each mistake in each job
 shown() { "$attn" "$@" >"$scratch/out" && test -s "$scratch/out"; }
-formats() { # all of them; in a sample the next one
+formats() { # the next one; with ATTN_ALL all of them
     at=0
     for format in '-f csv' '-f markdown' '-f latex' '-f svg' --heatmap --explain; do
         at=$((at + 1))
-        [ -n "${ATTN_WHOLE-}" ] || [ $at -eq $((turn % 6 + 1)) ] || continue
+        [ -n "${ATTN_ALL-}" ] || [ $at -eq $((turn % 6 + 1)) ] || continue
         shown "$@" --mistake "$name" $format || return 1
     done
     turn=$((turn + 1))
@@ -92,8 +92,9 @@ if [ -n "${ATTN_WHOLE-}" ]; then
     input='--stages inputs,parameters,weights,context,output' # without its parameters it would need the checkpoint
     job layer tests/layers/gemma-3-full/residual.npy -w tests/layers/gemma-3-full --layer 1 --module model.layers.1.self_attn --residual
 else
-    echo 'one of nine jobs and half of the mistakes, for each one format, and threads, binary or parts: ATTN_WHOLE=1 sh tests/run.sh build check_mistakes.sh takes all, as .ci/run does'
+    echo 'one of nine jobs and half of the mistakes: ATTN_WHOLE=1 sh tests/run.sh build check_mistakes.sh takes all, as .ci/run does'
 fi
+[ -n "${ATTN_ALL-}" ] || echo 'for each mistake in each job one format, and threads, binary or parts: with ATTN_ALL=1, as in release-check, all'
 check "most are made" test "$(printf '%s\n' $made | sort -u | wc -l)" -gt "$least"
 
 # A part with another mistake, or without one, belongs to another job.

@@ -1,54 +1,28 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Pages of -f html: node runs the equations of each, in tests/page/equations.js, and tests/page/check.js clicks through
-# each in headless Chromium. Both compare the page with attn's JSON for the same job. tests/page/reader.js edits others
-# as a reader does, and saves files: tests/page/saved.js compares their numbers with attn's results. One browser shows
-# all pages, in frames of one page; tests/page/fold.js looks at what is seen first. Firefox shows a few of them. ATTN_BROWSER and ATTN_FIREFOX name others; empty: none.
+# Pages of -f html: node runs the equations of each, in tests/page/equations.js, and compares the page with attn's JSON
+# for the same job. check_browser.sh reads this file too, and shows the cases with `page` in a browser.
 . tests/counts.sh
 attn=$ATTN_BIN/attn
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
-
-for browser in ${ATTN_BROWSER-chromium chromium-browser google-chrome} ''; do
-    [ -z "$browser" ] || ! command -v "$browser" >/dev/null || break
-done
-[ -n "$browser" ] || skip "the page in a browser" "chromium is not installed, or not asked for"
-node=$(command -v node) || skip "the equations of the page" "node is not installed"
+node=$(command -v node) || { skip "the equations of the page" "node is not installed" && finish; }
 
 # equations OPTION...: the page and the JSON of a job, which one process compares at the end.
 mkdir "$scratch/equations"
 equations() {
+    [ -z "${in_browser-}" ] || { passed=$((passed - 1)) && return; }
     turn=$((turn + 1))
-    "$attn" "$@" -f html >"$scratch/page" && "$attn" "$@" -f json >"$scratch/json" || return 1
     echo "$checked" >"$scratch/equations/$turn.name"
-    cp "$scratch/page" "$scratch/equations/$turn.page" && cp "$scratch/json" "$scratch/equations/$turn.json"
+    "$attn" "$@" -f html >"$scratch/equations/$turn.page" && "$attn" "$@" -f json >"$scratch/equations/$turn.json"
 }
 
-# The browser takes a second for each page: without ATTN_WHOLE it opens these.
-opened=' hostile edit-causal first first-heads first-words '
-
-# page NAME OPTION...: the same, and the page with a watch, that JSON and its test. As in the page itself, no '<' of a
-# token may end a script.
+# page NAME OPTION...: the same, or what the browser needs.
 page() {
     label=$1
     shift
-    equations "$@" || return 1
     pages=$((pages + 1))
-    case $opened in *" $label "*) ;; *) [ -n "${ATTN_WHOLE-}" ] || return 0 ;; esac
-    {
-        sed '/^<head>$/q' "$scratch/page"
-        echo '<script id="test-watch">'
-        cat tests/page/watch.js
-        echo '</script>'
-        sed '1,/^<head>$/d' "$scratch/page"
-        echo "<script type=\"application/json\" id=\"test-expected\" data-name=\"$label\">"
-        sed 's/</\\u003c/g' "$scratch/json"
-        echo '</script>'
-        echo '<script id="test-check">'
-        cat tests/page/formulas.js "tests/page/$script.js"
-        echo '</script>'
-    } >"$scratch/$label.html"
-    echo "<iframe src=\"$label.html\" width=\"$width\" height=\"$height\"></iframe>" >>"$scratch/frames"
+    ${in_browser:-equations} "$@"
 }
 
 echo '{"tokens": ["a", "b", "c", "d"], "kv_lengths": [3, 1], "query": [[[[1, 2], [0, 1]]], [[[2, 1], [1, 1]]]],
@@ -144,7 +118,8 @@ for dtype in f32 f64 f16 bf16 f8e4m3 f8e5m2; do
 done
 while read -r name number module kind; do
     case " gpt2 gptj bloom-three-heads mpt-clip falcon-rw llama-3 qwen3 gemma-2-sliding gemma-3-full phi-3-long gpt-oss-full \
-        deepseek-v2 olmo-2-groups cohere-norms bert t5-cross whisper-decoder modernbert-local qwen2-vl-image dinov3 " in
+        deepseek-v2 olmo-2-groups cohere-norms bert t5-cross whisper-decoder modernbert-local qwen3-next afmoe gemma-4 \
+        qwen2-vl-image dinov3 " in
         *" $name "*) ;;
         *) [ -n "${ATTN_WHOLE-}" ] || continue ;;
     esac
@@ -154,17 +129,6 @@ while read -r name number module kind; do
     positions=$(sed -n 's/^  "positions": "\(.*\)",*$/\1/p' $of/case.json)
     [ -z "$positions" ] || set -- "$@" --positions "$positions"
     [ ! -f $of/residual.npy ] || { set -- "$@" --residual && residual=residual; }
-    case $name in
-        afmoe | qwen3-next | qwen3.5 | gemma-3n* | gemma-4*)
-            message=$("$attn" page layer $of/$residual.npy "$@" -o "$scratch/none.html" 2>&1)
-            check "no page of $name: $message" expr "$message" : '.* does not compute a \(gate of the contexts\|norm of value\);'
-            continue
-            ;;
-        deepseek*) # such a page starts at query and key; their float32 moves its gradients by up to 2e-6
-            check "layer $number of $name" equations layer $of/$residual.npy "$@"
-            continue
-            ;;
-    esac
     check "layer $number of $name" equations layer $of/$residual.npy "$@" --grad ones
 done <tests/layers/cases.txt
 falcon=tests/layers/falcon-rw
@@ -178,17 +142,15 @@ echo '{"query": [[[1, 2], [0, 1], [1, 1]], [[2, 0], [1, -1], [0, 2]], [[1, 0], [
 check "packed heads" equations sdpa "$scratch/packed.json" --stages $every
 
 # An edited page shows the numbers that attn computes from the file that it saves: random jobs and edits.
-if [ -n "$node" ]; then
-    edited=5
-    [ -z "${ATTN_WHOLE-}" ] || edited=150
-    [ -z "${ATTN_ALL-}" ] || edited=1500
-    edits() {
-        timeout 3600 "$node" tests/page/edits.js "$attn" "$scratch" "$@" >"$scratch/edits" && return
-        cat "$scratch/edits"
-        return 1
-    }
-    check "$edited jobs whose pages are edited" edits $edited
-fi
+edited=5
+[ -z "${ATTN_WHOLE-}" ] || edited=60
+[ -z "${ATTN_ALL-}" ] || edited=1500
+edits() {
+    timeout 3600 "$node" tests/page/edits.js "$attn" "$scratch" "$@" >"$scratch/edits" && return
+    cat "$scratch/edits"
+    return 1
+}
+[ -n "${in_browser-}" ] || check "$edited jobs whose pages are edited" edits $edited
 
 # Gradients, which the page computes as a layer over its tables.
 "$attn" multihead $blocks/cross.json --dtype f64 --random-seed 4 -f json --stages output 2>"$scratch/err" |
@@ -248,59 +210,13 @@ else
     pages_edited=1
     echo 'one page is edited: ATTN_WHOLE=1 sh tests/run.sh build check_page.sh edits all, as .ci/run does'
 fi
-# Ends an endless loop.
-if [ -n "$node" ]; then
-    timeout 3600 "$node" tests/page/every.js "$scratch/equations" >"$scratch/every"
-    for number in $(seq $turn); do
-        check "the equations of $(cat "$scratch/equations/$number.name")" grep -q "^$number: [1-9][0-9]* numbers are the same, 0 are not$" "$scratch/every"
-    done
-    grep -v ' 0 are not$' "$scratch/every"
-fi
 check "all pages were made" test $pages -eq $((24 + pages_of_mistakes + pages_edited))
-if [ -n "$node" ]; then
-    check "the walk says what the manual and attn say" "$node" tests/page/walk.js man/attn-lessons.7 "$scratch/equations"
-fi
-[ -n "$browser" ] || finish
-[ -n "${ATTN_WHOLE-}" ] ||
-    skip "all pages in the browser" "$(grep -c . "$scratch/frames") of $pages; with ATTN_WHOLE, as in .ci/run, all of them"
-
-# around FRAMES: one page of them.
-around() {
-    echo '<!DOCTYPE html><meta charset="utf-8"><pre id="found"></pre><script>'
-    cat tests/page/collect.js
-    echo '</script>'
-    cat "$1"
-}
-around "$scratch/frames" >"$scratch/all.html"
-timeout 3600 "$browser" --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage \
-    --user-data-dir="$scratch/profile" --virtual-time-budget=60000 --enable-logging=stderr \
-    --dump-dom "file://$scratch/all.html" >"$scratch/dom" 2>"$scratch/log"
-sed -n '/<pre id="found">/,/<\/pre>/p' "$scratch/dom" | sed 's/.*<pre id="found">//; s/<\/pre>.*//' >"$scratch/found"
-
-# hold BROWSER FILE FRAMES: all pages of the frames passed, by what they found.
-hold() {
-    grep '^FAILED' "$2"
-    for label in $(sed 's/.*src="//; s/\.html".*//' "$3"); do
-        check "the page '$label' holds in $1" grep -q "^$label: [1-9][0-9]* passed, 0 failed$" "$2"
-    done
-}
-hold "$browser" "$scratch/found" "$scratch/frames"
-"$attn" multihead -H 2 -d 6 data/inputs.json --dropout 0.2 -f html >"$scratch/walk.html"
-check "the walk moves, and covers nothing" timeout 600 "$node" tests/page/walker.js "$browser" "$scratch/walking" "$scratch/walk.html"
-check "attn computes what the pages saved" "$node" tests/page/saved.js "$attn" "$scratch/found" "$scratch"
-check "the browser's console is empty" test -z "$(grep CONSOLE "$scratch/log")"
-
-for firefox in ${ATTN_FIREFOX-firefox-esr firefox} ''; do
-    [ -z "$firefox" ] || ! command -v "$firefox" >/dev/null || break
+[ -z "${in_browser-}" ] || return
+# Ends an endless loop.
+timeout 3600 "$node" tests/page/every.js "$scratch/equations" >"$scratch/every"
+for number in $(seq $turn); do
+    check "the equations of $(cat "$scratch/equations/$number.name")" grep -q "^$number: [1-9][0-9]* numbers are the same, 0 are not$" "$scratch/every"
 done
-if [ -z "${ATTN_WHOLE-}" ]; then
-    skip "the pages in Firefox" "with ATTN_WHOLE, as in .ci/run"
-elif [ -n "$firefox" ] && [ -n "$node" ]; then
-    grep -E 'src="(hostile|edit-causal|edit-heads|first|first-words)\.' "$scratch/frames" >"$scratch/few"
-    around "$scratch/few" >"$scratch/few.html"
-    HOME=$scratch timeout 600 "$node" tests/page/serve.js "$firefox" "$scratch/few.html" "$(grep -c . "$scratch/few")" >"$scratch/firefox-found"
-    hold "$firefox" "$scratch/firefox-found" "$scratch/few"
-else
-    skip "the pages in Firefox" "firefox-esr is not installed, or not asked for"
-fi
+grep -v ' 0 are not$' "$scratch/every"
+check "the walk says what the manual and attn say" "$node" tests/page/walk.js man/attn-lessons.7 "$scratch/equations"
 finish

@@ -197,6 +197,8 @@ computed qk-norm-after-rope query 'turn(p, p / 10); rms(); y[0] *= '"$(sed -n 's
 make_file $whole >"$file"
 right="$job --clip 1" wrong=$job
 same clip-missing "$all"
+right="$job --query-growth 0.5,2" wrong=$job
+same growth-missing "$all"
 right="$job --scale 0.3" wrong=$job
 same scale-usual output
 right="$job --scale 0.3 --scale-on query" wrong="$job --scale-on query"

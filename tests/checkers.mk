@@ -30,7 +30,7 @@ MSAN_MAKE = $(MAKE) BUILD=build/msan CC='$(CLANG)' CPPFLAGS='$(CPPFLAGS) -DARENA
 check-msan:
 	+$(MSAN_MAKE) build/msan/msan.o
 	+$(MSAN_MAKE) LDFLAGS='$(MSAN_NAMES:%=-Wl,--wrap=%) build/msan/msan.o $(CJSON_LIBS)' tests
-	FAULTS_STRIDE=200 ATTN_SLOW=1 ATTN_BROWSER= WITHOUT=test_limits sh tests/run.sh build/msan $(MSAN_TESTS)
+	FAULTS_STRIDE=200 ATTN_SLOW=1 WITHOUT=test_limits sh tests/run.sh build/msan $(MSAN_TESTS)
 
 # valgrind, which sees into cJSON and the C library: for readers, binary files and the command line. It computes long
 # double in 64 bits, too few for test_stages, test_compare and attn diff, and would take minutes for the other tests.
@@ -60,7 +60,7 @@ check-ports:
 release-check: lint
 	$(MAKE) check
 	$(MAKE) check-whole
-	ATTN_ALL=1 ATTN_WHOLE=1 sh tests/run.sh $(BUILD) test_cases test_kernel_bugs test_grad test_grad_layers test_pairs test_worksheet check_page.sh
+	ATTN_ALL=1 ATTN_WHOLE=1 sh tests/run.sh $(BUILD) test_cases test_kernel_bugs test_grad test_grad_layers test_pairs test_worksheet check_mistakes.sh check_page.sh
 	$(BUILD)/test_why --pairs 1800
 	$(MAKE) analyze
 	sh tests/mutate.sh --check

@@ -102,7 +102,8 @@ target() {
         ;;
     esac
     [ "$name" = static ] || emulate "$name" || { skip "$name" "compiled, not run: install qemu-user"; return; }
-    check "$name: the examples of the manual" env ATTN_BIN="$folder" "$build/run_examples" man/*.[157] README.md
+    check "$name: the examples of the manual, and of features" env ATTN_BIN="$folder" "$build/run_examples" man/*.[157] \
+        README.md tests/cli/features.test
     check "$name: the same bytes as this build" same_bytes
 }
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Runs the tests of a build folder in parallel: the test programs, the examples of the documentation and of the command
-# line, and the scripts. Shows their output, in the order in which they start, and a last line with all counts. Exits 1
-# if a test failed, left a temporary file or did not finish.
+# line, and the scripts. Shows the output of each when it ends, and a last line with all counts. Exits 1 if a test failed,
+# left a temporary file or did not finish.
 #
 #   sh tests/run.sh BUILD [TEST...]     only these: test_fused, check_page.sh, cli, hostile, documentation; whole, the
 #                                       files that leave examples to check-whole; or all of a kind:
@@ -22,7 +22,7 @@ if [ -z "${ATTN_WHOLE-}" ]; then
 fi
 
 # The longest tests start first, so that no processor waits at the end.
-longest='check_page.sh check_long.sh cli documentation test_why test_pairs hostile test_kernel_bugs test_fused check_mistakes.sh check_files.sh check_limits.sh test_limits run_examples_selfcheck
+longest='check_browser.sh check_page.sh check_long.sh cli documentation test_why test_pairs hostile test_kernel_bugs test_fused check_mistakes.sh check_files.sh check_limits.sh test_limits run_examples_selfcheck
     run_selfcheck test_session check_options.sh check_svg.sh check_install.sh test_cases test_faults test_observe_fits check_manual.sh test_decimal test_explain test_fuzz check_wrong.sh'
 
 all_of() { # KIND
@@ -150,15 +150,12 @@ show() { # TEST
 mkfifo "$scratch/ended"
 supervise >"$scratch/ended" &
 supervisor=$!
-set -- $tests
 while read -r name; do
-    while [ $# -gt 0 ] && [ -e "$scratch/$1/status" ]; do
-        show "$1"
-        rm -rf "$scratch/$1/temporary" "$scratch/$1/log"
-        shift
-    done
+    show "$name"
+    rm -rf "$scratch/$name/temporary" "$scratch/$name/log"
 done <"$scratch/ended"
-for name in "$@"; do
+for name in $tests; do
+    [ ! -e "$scratch/$name/status" ] || continue
     tell "FAILED: $name was not run to its end"
     failed=$((failed + 1))
 done

@@ -685,6 +685,8 @@ int main(void)
     check_gradients("self -d 4 --rope pairs-to-halves --scale-on query", GRADIENT_BATCH);
     check_gradients("multihead -H 2 -d 8 --rope half --rope-columns 2", GRADIENT_BATCH);
     check_gradients("self -d 2 --scale-on query", GRADIENT_BATCH);
+    check_gradients("self -d 4 --rope pairs --query-growth 0.5,2", GRADIENT_BATCH);
+    check_gradients("multihead -H 2 -d 4 --query-growth 0.7,1", GRADIENT_BATCH);
     check_gradients("multihead -H 2 -d 4 --stacked", GRADIENT_BATCH);
     check_long_gradients();
     check_gradients("sdpa", GRADIENT_OPERANDS);

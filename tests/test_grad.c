@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 enum {
-    CASES = 433,
-    GRADIENTS = 6079,
-    NOT_FUSED = 174,
+    CASES = 463,
+    GRADIENTS = 6699,
+    NOT_FUSED = 186,
     ROOM = 1 << 12,
     NAME_BYTES = 64,
     LINE_BYTES = 2048,

@@ -470,7 +470,8 @@ static void check_choice(void)
           "expected baseline and others, got: %s", error.message);
 }
 
-/* Runs of 0, of minus 0 and of minus infinity, and one of them with a stranger at each place. */
+/* Runs of 0, of minus 0 and of minus infinity, and one of them with a stranger at each place; the same as the last of
+ * three rows. */
 static void check_scan(const struct kernel *kernel)
 {
     static const double entries[] = {0, -0.0, -INFINITY, 1, -1, -NUMBER_MAX, -0x1p-149, 0x1p-126};
@@ -487,9 +488,19 @@ static void check_scan(const struct kernel *kernel)
                     fill(run, count, entries[most]);
                     run[at] = (number)entries[other];
                     const unsigned alone = count == 1 || says[other] == says[most] ? says[other] : MASK_SAYS_MORE;
-                    const unsigned got = kernel->scan(run, count);
+                    const unsigned got = kernel->scan(run, 0, 1, count);
                     CHECK(got == alone, "%zu of %g, %g at %zu: expected %u, got %u", count, entries[most],
                           entries[other], at, alone, got);
+                    const size_t stride = count + 2; /* what is between rows says something else */
+                    number *const last = run + 2 * stride;
+                    fill(rows, 3 * stride, 1);
+                    for (size_t row = 0; row < 3; row++)
+                        fill(run + row * stride, count, entries[most]);
+                    last[at] = (number)entries[other];
+                    const unsigned of_rows = says[other] == says[most] ? says[most] : MASK_SAYS_MORE;
+                    const unsigned got_rows = kernel->scan(run, stride, 3, count);
+                    CHECK(got_rows == of_rows, "3 rows of %zu of %g, %g at %zu: expected %u, got %u", count,
+                          entries[most], entries[other], at, of_rows, got_rows);
                 }
 }
 

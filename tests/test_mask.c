@@ -76,7 +76,7 @@ static void check_given(uint32_t seed)
             const int64_t prefix = mask.given[MASK_PREFIX].number, chunk = mask.given[MASK_CHUNK].number;
             float bias[KEYS];
             unsigned says = 0,
-                     said = mask_has_cells(&mask) || seed & 64 ? mask_scan(&mask, NULL, item, 0, i, 0, KEYS) : 0;
+                     said = mask_has_cells(&mask) || seed & 64 ? mask_scan(&mask, NULL, item, 0, i, 1, 0, KEYS) : 0;
             if (mask_has_cells(&mask) || seed & 64)
                 mask_load(&mask, item, 0, i, 0, KEYS, DTYPE_F32, bias);
             else
@@ -300,14 +300,26 @@ static void check_bias_row(const struct mask *mask, size_t item, size_t head, si
         }
 }
 
-/* A kernel has a scan of its own. */
-static unsigned scan_floats(const void *numbers, size_t count)
+/* Each kernel has its scan. */
+static unsigned scan_floats(const void *numbers, size_t stride, size_t rows, size_t count)
 {
-    const float *number = numbers;
     unsigned says = 0;
-    for (size_t i = 0; i < count; i++)
-        says |= number[i] == 0 ? MASK_SAYS_PLAIN : number[i] == -INFINITY ? MASK_SAYS_FORBIDDEN : MASK_SAYS_MORE;
+    for (size_t i = 0; i < rows * count; i++) {
+        const float number = ((const float *)numbers)[i / count * stride + i % count];
+        says |= number == 0 ? MASK_SAYS_PLAIN : number == -INFINITY ? MASK_SAYS_FORBIDDEN : MASK_SAYS_MORE;
+    }
     return (says & (says - 1)) == 0 ? says : MASK_SAYS_MORE;
+}
+
+/* The same run of two queries at once. */
+static void check_both(const struct mask *mask, size_t item, size_t head, size_t first, size_t count)
+{
+    const unsigned joined = mask_scan(mask, scan_floats, item, head, 0, 1, first, count) |
+                            mask_scan(mask, scan_floats, item, head, 1, 1, first, count);
+    const bool more = !dtype_is_boolean(mask->attn_mask.dtype) && (joined & (joined - 1)) != 0;
+    const unsigned said = mask_scan(mask, scan_floats, item, head, 0, 2, first, count);
+    CHECK(said == (more ? MASK_SAYS_MORE : joined), "%zu keys from %zu of two queries: %u says %u", count, first,
+          joined, said);
 }
 
 /* Every run of keys: what it says as a set, and its floats, against the bias. */
@@ -335,10 +347,11 @@ static void check_runs(const struct mask *mask, size_t item, size_t head, size_t
             }
             const bool floats = !dtype_is_boolean(own) && (expected & (expected - 1)) != 0;
             expected = floats ? MASK_SAYS_MORE : expected;
-            CHECK(mask_scan(mask, scan_floats, item, head, query, first, count) == expected,
+            CHECK(mask_scan(mask, scan_floats, item, head, query, 1, first, count) == expected,
                   "%zu keys from %zu: expected %u, got %u", count, first, expected,
-                  mask_scan(mask, scan_floats, item, head, query, first, count));
-            mask_prefetch(mask, item, head, query, first, count);
+                  mask_scan(mask, scan_floats, item, head, query, 1, first, count));
+            mask_prefetch(mask, item, head, query, 1, first, count);
+            check_both(mask, item, head, first, count);
         }
 }
 

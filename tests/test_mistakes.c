@@ -46,6 +46,7 @@ static const struct job JOBS[] = {
     {"words", "multihead -H 2 -d 4 --add-positions sinusoidal", 0, 0, 1, 4, 4, 4, 0,
      ", \"unembedding\": [[1, 0.5, -1, 0.25], [2, -0.5, 0, 1], [-1, 1.5, 0.75, 0], [0.125, 1, 2, -1]], "
      "\"unembedding_bias\": [0.5, -0.25, 1, 0]"},
+    {"positions of a table", "multihead -H 2 -d 4", 0, 0, 2, 4, 4, 4, 0, PROJECTED(4, 4) ", position_embedding 5 4"},
     {"groups", "multihead -H 4 --kv-heads 2 -d 8", 0, 0, 1, 6, 6, 5, 0, ""},
     {"batch", "multihead -H 2 -d 6 --softcap 1.5", 0, 0, 2, 4, 4, 6, 0, ""},
     {"mkl", "multihead -H 2 -d 6 --dropout 0.5 --rng torch-mkl", 0, 0, 2, 4, 4, 6, 0, ""},
@@ -92,6 +93,8 @@ static const struct job JOBS[] = {
      "multihead -H 1 --rope half --rope-theta 100 --rope-scaling longrope:old=4,max=16,short=1;1.5;2;3,long=2;3;4;5", 0,
      0, 1, 5, 5, 4, 0, PROJECTED(8, 8)},
     {"pairs", "multihead -H 2 -d 8 --qkv-bias --rope pairs --qk-norm rms --scale-on query", 0, 0, 2, 4, 4, 3, 0, ""},
+    {"queries that grow", "multihead -H 2 -d 8 --rope pairs --qk-norm rms --query-growth 0.5,2", 0, 0, 2, 4, 4, 3, 0,
+     ""},
     {"a quarter of the columns, heads by LayerNorm",
      "multihead -H 2 -d 16 --rope pairs --rope-columns 2 --qk-norm layer", 0, 0, 1, 5, 5, 4, 0, ""},
     {"pairs of a batch, some queries", "causal -d 4 --rope pairs -q 2,4", 0, 0, 2, 4, 4, 3, 0, ""},
@@ -116,6 +119,8 @@ static const struct job JOBS[] = {
      4, 4, 0,
      "W_query_a.weight 3 4, query_a_norm.weight 3, W_query_b.weight 8 3, W_key_value_a.weight 5 4, "
      "key_value_a_norm.weight 3, W_key_value_b.weight 8 3, out_proj.weight 4 4"},
+    {"a gate, and a norm of value", "multihead -H 2 --residual --norm rms --qk-norm rms --value-norm rms", 0, 0, 2, 4,
+     4, 4, 0, PROJECTED(4, 4) ", norm.weight 4, query_norm.weight 2, key_norm.weight 2, W_gate.weight 4 4"},
     {"a mask of each head", "sdpa" ALL, 2, 2, 1, 3, 3, 2, 2,
      ", \"attn_mask\": [[[[true, false, true], [true, true, false], [true, true, true]], [[false, true, true], [true, "
      "true, true], [true, true, false]]]]"},
@@ -248,11 +253,8 @@ static size_t load_stage(const struct plain *plain, enum stage stage, double *nu
         memcpy(numbers, plain->stages[as], count * sizeof *numbers);
         return count;
     }
-    const enum projection_id id = projection_of(stage);
-    const struct tensor *operand = STAGES[stage].operand                                      ? &plain->operands[id]
-                                   : stage == STAGE_NORMED_QUERY || stage == STAGE_NORMED_KEY ? &plain->normed[id]
-                                                                                              : &plain->projected[id];
-    const bool of_query = id == PROJECTION_QUERY;
+    const struct tensor *operand = plain_tensor(plain, stage);
+    const bool of_query = projection_of(stage) == PROJECTION_QUERY || stage == STAGE_GATE;
     const size_t rows = of_query ? plain->row_count : operand->shape[2], columns = operand->shape[3];
     for (size_t i = 0; i < operand->shape[0] * operand->shape[1] * rows; i++) {
         const size_t row = of_query ? plain->rows[i % rows] : i % rows;
@@ -299,7 +301,8 @@ static void test_reference(const struct job *job)
 
 /* The stages that a mistake of a slot may be the first to change. */
 #define BIT(id) STAGE_BIT(STAGE_##id)
-#define PROJECTED_STAGES (BIT(PROJECTED_QUERY) | BIT(PROJECTED_KEY) | BIT(QUERY) | BIT(KEY) | BIT(VALUE))
+#define PROJECTED_STAGES \
+    (BIT(PROJECTED_QUERY) | BIT(PROJECTED_KEY) | BIT(PROJECTED_VALUE) | BIT(QUERY) | BIT(KEY) | BIT(VALUE))
 static const uint64_t FIRST[MISTAKE_SLOT_COUNT] = {
     [MISTAKE_SLOT_SCALE] = BIT(SCALED) | BIT(QUERY), /* where the scale is on query */
     [MISTAKE_SLOT_SOFTMAX] = BIT(WEIGHTS),
@@ -318,9 +321,12 @@ static const uint64_t FIRST[MISTAKE_SLOT_COUNT] = {
     [MISTAKE_SLOT_MATRIX] = PROJECTED_STAGES,
     [MISTAKE_SLOT_BIAS] = PROJECTED_STAGES,
     [MISTAKE_SLOT_CLIP] = PROJECTED_STAGES,
+    [MISTAKE_SLOT_GROWTH] = BIT(QUERY),
     [MISTAKE_SLOT_PACKING] = PROJECTED_STAGES,
     [MISTAKE_SLOT_NORM] = BIT(NORMED) | PROJECTED_STAGES,
     [MISTAKE_SLOT_QK_NORM] = BIT(NORMED_QUERY) | BIT(NORMED_KEY) | PROJECTED_STAGES,
+    [MISTAKE_SLOT_VALUE_NORM] = BIT(VALUE),
+    [MISTAKE_SLOT_GATE] = BIT(GATE),
     [MISTAKE_SLOT_ROWS] = PROJECTED_STAGES,
     [MISTAKE_SLOT_ROPE_THETA] = BIT(QUERY) | BIT(KEY),
     [MISTAKE_SLOT_ROPE_SCALING] = BIT(QUERY) | BIT(KEY),

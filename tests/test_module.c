@@ -2,6 +2,7 @@
 /* The attention module of a checkpoint: which tensors are found to be one, in which layer and tower, and which rows of
  * them become query, key and value. */
 #include "check.h"
+#include "layer/quantised.h"
 #include "layer/unpack.h"
 #include "model/safetensors_form.h"
 #include "support.h"
@@ -54,10 +55,14 @@ static void write_tensors(const char *list)
 static enum status open_list(const char *tensors, struct arena *arena, struct checkpoint *checkpoint,
                              struct module_list *list, struct error *error)
 {
+    static const struct config NONE;
+    static struct quantised plain;
     write_tensors(tensors);
-    return checkpoint_open(path, arena, checkpoint, error) || modules_find(checkpoint, arena, list, error)
-               ? error->status
-               : STATUS_OK;
+    if (checkpoint_open(path, arena, checkpoint, error) || modules_find(checkpoint, arena, list, error) ||
+        quantised_begin(&plain, checkpoint, &NONE, error))
+        return error->status;
+    list->quantised = &plain;
+    return STATUS_OK;
 }
 
 static void check_told(const char *expected, const struct error *error)
@@ -224,7 +229,7 @@ static const struct {
     {"one weight said to be separate", "a.qkv_proj.weight 6x3, a.o_proj.weight 3x2", 2, 2, PACKING_SEPARATE, NULL, "a has query, key and value in one weight; expected --packing blocks or groups"},
     {"a gate", LLAMA("a.") "a.self_attn.g_proj.weight 2x3", 2, 2, PACKING_SEPARATE, "W_gate.weight 0 100 102|W_key.weight 0 100 200 300 302|W_query.weight 0 100 200 300 302|W_value.weight 0 100 200 300 302|out_proj.weight 0 100 200 203|", NULL},
     {"a weight that nobody knows", LLAMA("a.") "a.self_attn.h_proj.weight 4x3", 2, 2, PACKING_SEPARATE, NULL, "a.self_attn.h_proj.weight: attn does not know what the module does with this tensor"},
-    {"Flux, two streams", "double_blocks.0.img_attn.qkv.weight 12x4, double_blocks.0.img_attn.proj.weight 4x4, double_blocks.0.img_attn.norm.query_norm.scale 2", 2, 2, PACKING_BLOCKS, NULL, "img_attn.norm.query_norm.scale: attn does not compute the attention of two streams, such as a picture and a text, together"},
+    {"Flux, two streams", "double_blocks.0.img_attn.qkv.weight 12x4, double_blocks.0.img_attn.proj.weight 4x4, double_blocks.0.img_attn.norm.query_norm.scale 2", 2, 2, PACKING_BLOCKS, NULL, "img_attn.qkv.weight: attn does not compute the attention of two streams, such as a picture and a text, together"},
     {"Megatron: the norm is in the projection", "a.linear_qkv.weight 8x3, a.linear_qkv.layer_norm_weight 3, a.linear_qkv.layer_norm_bias 3, a.linear_proj.weight 3x4, a.linear_qkv._extra_state 1?", 4, 2, PACKING_GROUPS, "W_key.weight 200 600 602|W_query.weight 0 100 400 500 502|W_value.weight 300 700 702|norm.bias 0 100 200 200|norm.weight 0 100 200 200|out_proj.weight 0 100 200 203|", NULL},
     {"nanoGPT: stored as others, without a bias", "h.0.attn.c_attn.weight 6x2, h.0.attn.c_proj.weight 2x2", 2, 2, PACKING_BLOCKS, "W_key.weight 200 300 301|W_query.weight 0 100 101|W_value.weight 400 500 501|out_proj.weight 0 100 101|", NULL},
     {"F8 where it is needed", "a.q_proj.weight 4x3, a.k_proj.weight 4x3?, a.v_proj.weight 4x3, a.o_proj.weight 3x4", 2, 2, PACKING_SEPARATE, NULL, "a.k_proj.weight: attn does not read dtype 'F8_E8M0'; expected F32"},

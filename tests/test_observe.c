@@ -327,6 +327,80 @@ static void test_others(void)
     job_free(&job);
 }
 
+/* Makes a head's rows with the keys of one head of key, and the values of another. */
+static void read_heads(struct table *table, size_t head, size_t of_keys, size_t of_values)
+{
+    const struct job *job = table->job;
+    const struct sizes *size = &job->size;
+    double *scaled = numbers(size->keys), *weights = numbers(size->keys), *context = numbers(size->d_value);
+    for (size_t b = 0; b < size->items; b++)
+        for (size_t r = 0; r < size->queries; r++) {
+            const size_t line = (b * size->heads + head) * size->queries + r;
+            const double *value = job->value + (b * size->kv_heads + of_values) * size->keys * size->d_value;
+            attend(job, job->query + line * size->d, b * size->kv_heads + of_keys, 0, keys_of(size, line), scaled,
+                   weights, context);
+            for (size_t c = 0; c < table->size[3]; c++) {
+                double *number = at(table, b, head, r, c);
+                *number = table->stage == STAGE_WEIGHTS ? weights[c] : 0;
+                for (size_t j = 0; j < size->keys && table->stage != STAGE_WEIGHTS; j++)
+                    *number += weights[j] * value[j * size->d_value + c];
+            }
+        }
+    free(scaled);
+    free(weights);
+    free(context);
+}
+
+static void test_heads(void)
+{
+    struct job job;
+    struct table t;
+    job_make(&job, WIDE);
+    t = table_of(&job, STAGE_WEIGHTS);
+    read_heads(&t, 2, 0, 1);
+    expect(&t, "heads", "head 3, rows 2 to 64",
+           "head 3, rows 2 to 64 are right with the keys of key head 1, not 2; all others are right");
+    t = table_of(&job, STAGE_CONTEXT);
+    read_heads(&t, 1, 1, 0);
+    expect(&t, "heads", "head 2, rows 2 to 64",
+           "head 2, rows 2 to 64 are right with the keys of key head 2, not 1; all others are right");
+    t = table_of(&job, STAGE_CONTEXT);
+    for (size_t h = 0; h < 4; h++)
+        read_heads(&t, h, h / 2, 1 - h / 2);
+    expect(&t, "heads", "", "all numbers are right with the values of key heads 1 further on");
+    job_free(&job);
+    job_make(&job, PLAIN);
+    t = table_of(&job, STAGE_CONTEXT);
+    read_heads(&t, 2, 0, 0);
+    expect(&t, "heads", "head 3", "head 3 is right with the keys and values of head 1, not 3; all others are right");
+    job_free(&job);
+}
+
+/* A norm after the stage, with a weight for each column or without. */
+static void test_normed(void)
+{
+    struct job job;
+    struct table t;
+    job_make(&job, WIDE);
+    for (size_t way = 0; way < 4; way++) {
+        t = table_of(&job, STAGE_CONTEXT);
+        double weights[] = {1, -0.5, 2, 0.25, 1.5, 3, -1, 0.75}, mean, squares;
+        for (size_t i = 0; i < t.count; i += 8) {
+            mean = squares = 0;
+            for (size_t c = 0; c < 8 && way >= 2; c++)
+                mean += t.right[i + c] / 8;
+            for (size_t c = 0; c < 8; c++)
+                squares += (t.right[i + c] - mean) * (t.right[i + c] - mean) / 8;
+            for (size_t c = 0; c < 8; c++)
+                t.mine[i + c] = (t.right[i + c] - mean) / sqrt(squares + 1e-5) * (way % 2 == 1 ? weights[c] : 1);
+        }
+        expect(&t, "normed", "",
+               way < 2 ? "all numbers are the right numbers after an RMSNorm"
+                       : "all numbers are the right numbers after a LayerNorm");
+    }
+    job_free(&job);
+}
+
 /* A table of all right numbers, of which each is then changed. */
 static void test_factors(struct job *job, enum stage stage)
 {
@@ -539,6 +613,8 @@ int main(void)
 {
     test_parts();
     test_others();
+    test_heads();
+    test_normed();
     test_relations(SMALL);
     if (getenv("ATTN_QUICK") == NULL) {
         test_relations(PLAIN);

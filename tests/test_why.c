@@ -178,17 +178,18 @@ static bool is_in_wrong(const char *name)
 }
 
 /* Those of models, whose numbers tests/check_porters.sh has from other options and files; those of the way back, of
- * sequences and of pages, which build/test_why_tables has from PyTorch, and those of words, tests/words; and those of
- * tests/wrong. */
+ * sequences and of pages, which build/test_why_tables has from PyTorch, and those of words, tests/words; those of
+ * tests/wrong, and of adapters and quantised weights, tests/cli/why_weights.test. */
 static bool is_made_elsewhere(enum mistake id)
 {
     static const enum mistake_slot SLOTS[] = {
         MISTAKE_SLOT_CLIP,       MISTAKE_SLOT_PACKING,      MISTAKE_SLOT_NORM,  MISTAKE_SLOT_QK_NORM,
         MISTAKE_SLOT_ROPE_THETA, MISTAKE_SLOT_ROPE_SCALING, MISTAKE_SLOT_ROPE,  MISTAKE_SLOT_RELATIVE,
         MISTAKE_SLOT_GRAD,       MISTAKE_SLOT_SEQUENCES,    MISTAKE_SLOT_PAGES, MISTAKE_SLOT_POSITIONS,
-        MISTAKE_SLOT_RESIDUAL,   MISTAKE_SLOT_UNEMBEDDING};
+        MISTAKE_SLOT_RESIDUAL,   MISTAKE_SLOT_UNEMBEDDING,  MISTAKE_SLOT_GROWTH};
     bool is = id == MISTAKE_DRAW_LAYER || id == MISTAKE_SCALE_USUAL || id == MISTAKE_ALIBI_ONE_SERIES ||
-              id == MISTAKE_ALIBI_NOT_SCALED || is_in_wrong(MISTAKES[id].name);
+              id == MISTAKE_ALIBI_NOT_SCALED || id == MISTAKE_LAYER_ADAPTER || id == MISTAKE_LAYER_QUANTISED ||
+              is_in_wrong(MISTAKES[id].name);
     for (size_t i = 0; i < sizeof SLOTS / sizeof SLOTS[0]; i++)
         is = is || MISTAKES[id].slot == SLOTS[i];
     return is;
@@ -397,7 +398,7 @@ static void check_row(const struct mistaken *row, enum exercise_id id, bool all,
 static void check_singles(bool all)
 {
     const struct mistaken *row;
-    for (size_t i = 0; (row = cases_at(i)) != NULL; i += quick ? 2 : 1)
+    for (size_t i = 0; (row = cases_at(i)) != NULL; i += quick ? 3 : 1)
         for (int id = next_exercise(row, -1); id < EXERCISE_COUNT; id = all ? next_exercise(row, id) : EXERCISE_COUNT)
             check_row(row, (enum exercise_id)id, all, i);
 }
@@ -956,7 +957,7 @@ int main(int argc, char **argv)
     quick = getenv("ATTN_QUICK") != NULL;
     if (quick && !pairs)
         puts(
-            "ATTN_QUICK: half of the mistakes, one in 64 of what is left out, one in six of what cannot be seen and of "
+            "ATTN_QUICK: a third of the mistakes, one in 64 of what is left out, one in six of what cannot be seen and of "
             "the settings, pairs without the book's head, three mistakes and random numbers once");
     ask_begin();
     if (!pairs) {

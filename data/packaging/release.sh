@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Makes the files of a release in BUILD/release: source, static programs, the Debian package, a wheel, the site of the
+# Makes the files of a release in BUILD/release: source, static programs, the Debian package, wheels, the site of the
 # manual, files for packagers, checksums. It names what this machine cannot make, and fails for it unless
 # ALLOW_SKIPPED=1.
 #
@@ -10,9 +10,10 @@
 set -eu
 build=${1:?usage: data/packaging/release.sh BUILD VERSION} version=${2:?usage: data/packaging/release.sh BUILD VERSION}
 make=${MAKE:-make} python=${PYTHON:-python3}
-release=$build/release skipped=''
-rm -rf "$release"
-mkdir -p "$release"
+skipped=''
+rm -rf "$build/release"
+mkdir -p "$build/release"
+release=$(cd "$build/release" && pwd)
 
 has() { command -v "$1" >/dev/null; }
 skip() { # NAME WHY
@@ -45,7 +46,7 @@ try() { # MACHINE PROGRAM
     mkdir -p "$folder"
     printf '#!/bin/sh\nexec %s "%s" "$@"\n' "$runner" "$(cd "${2%/*}" && pwd)/${2##*/}" >"$folder/attn"
     chmod +x "$folder/attn"
-    ATTN_BIN=$folder "$build/run_examples" README.md man/attn.1 man/attn-sdpa.1
+    ATTN_BIN=$folder "$build/run_examples" README.md man/attn.1 man/attn-sdpa.1 tests/cli/features.test
     # Programs of zig see no instruction set of an x86_64 processor, and are slow there.
     [ "$1" != "$(uname -m)" ] || [ "$("$folder/attn" --version)" = "$("$build/attn" --version)" ] ||
         { echo "attn-$version-linux-$1 lacks kernels that this machine has: install musl-gcc (Debian: musl-tools)" >&2; exit 1; }
@@ -57,6 +58,7 @@ static() { # MACHINE
     elif ! compiler "$1"; then
         skip "attn-$version-linux-$1" "musl-gcc, zig (pip install ziglang) or $1-linux-gnu-gcc is missing"
     else
+        rm -rf "$build/static-$1" # another compiler may have made it
         $make static STATIC="$build/static-$1" STATIC_CC="$cc" AR="$ar" CJSON="$CJSON"
         cp "$build/static-$1/attn" "$release/attn-$version-linux-$1"
         try "$1" "$release/attn-$version-linux-$1"
@@ -69,14 +71,16 @@ deb() {
     cp "$build/attn_$version-1_"*.deb "$release"
 }
 
-wheel() {
+# A wheel carries the static program, so that it needs no library.
+wheel() { # MACHINE
+    name=attn-$version-py3-none-manylinux2014_$1.musllinux_1_1_$1.whl program=$release/attn-$version-linux-$1
+    [ -f "$program" ] || { skip "$name" "there is no attn-$version-linux-$1"; return 0; }
     "$python" -c 'import setuptools, pip; assert [int(n) for n in setuptools.__version__.split(".")[:2]] >= [70, 1]' 2>/dev/null ||
-        { skip "attn-$version-py3-none-*.whl" "$python lacks pip, or setuptools 70.1"; return 0; }
-    "$python" -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir "$release" ./src/python
-    rm -rf "$build/wheel-try"
-    "$python" -m zipfile -e "$release/attn-$version-"*.whl "$build/wheel-try"
-    chmod +x "$build/wheel-try/attn/program"
-    "$build/wheel-try/attn/program" --version | grep -qF "attn $version"
+        { skip "$name" "$python lacks pip, or setuptools 70.1: PYTHON names one that has them"; return 0; }
+    rm -rf "$build/wheel-try" "$build/python/wheel"
+    ATTN_STATIC="$1:$program" "$python" -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir "$release" ./src/python
+    "$python" -m zipfile -e "$release/$name" "$build/wheel-try"
+    cmp "$build/wheel-try/attn/program" "$program"
 }
 
 site() {
@@ -90,7 +94,8 @@ cp "$build/attn-$version.tar.gz" "$release"
 static x86_64
 static aarch64
 deb
-wheel
+wheel x86_64
+wheel aarch64
 site
 sum=$(sha256sum <"$release/attn-$version.tar.gz" | cut -d ' ' -f 1)
 for file in attn.rb PKGBUILD; do

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes bytes as text of 64 letters (RFC 4648, section 4), piece by piece. */
-#ifndef ATTN_BASE_BASE64_H
-#define ATTN_BASE_BASE64_H
+#pragma once
 
 #include "base/output.h"
 
@@ -17,5 +16,3 @@ void base64_add(struct base64 *base64, const unsigned char *bytes, size_t length
 
 /* Writes the waiting bytes, padded with '='. */
 void base64_end(struct base64 *base64);
-
-#endif

@@ -5,8 +5,7 @@
  * several with as many digits, the nearest to the number. A float's also reads back through a double, as readers of
  * JSON take it. The text is as in JSON: plain between 1e-5 and 1e16 ("0.1", "3", "-0", "120000"), else with an exponent
  * ("1.5e-7", "1e+20"). */
-#ifndef ATTN_BASE_DECIMAL_H
-#define ATTN_BASE_DECIMAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ size_t decimal_from_bits(bool negative, uint64_t magnitude, int fraction_bits, i
 /* Whether text[0 .. length) is a decimal number and nothing else; then *number is the nearest double, or infinite. A
  * NUL, or a byte that no number contains, must follow it. */
 bool decimal_to_double(const char *text, size_t length, double *number);
-
-#endif

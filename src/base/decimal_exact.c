@@ -47,7 +47,6 @@ static void widen(struct decimal_exact *number, size_t first, size_t end)
         number->limbs[number->end++] = 0;
 }
 
-/* Adds digit x 10^power. */
 static void add_digit(struct decimal_exact *number, int digit, long power)
 {
     const long place = power + BEHIND_POINT;

@@ -5,8 +5,7 @@
  * 10^-684 to 10^683: enough for the product of any two printed doubles and for long sums of them. So the digits that a
  * reader sees decide whether a sum is right, not a binary fraction near them. A number that needs other digits is
  * lost. */
-#ifndef ATTN_BASE_DECIMAL_EXACT_H
-#define ATTN_BASE_DECIMAL_EXACT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ void decimal_exact_multiply(const struct decimal_exact *a, const struct decimal_
 
 /* False where either is lost. */
 bool decimal_exact_equal(const struct decimal_exact *a, const struct decimal_exact *b);
-
-#endif

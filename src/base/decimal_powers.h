@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The powers of ten that decimal.c and decimal_read.c scale by. (high 2^64 + low) 2^exponent lies above 10^n, by at
  * most one unit of low. The top bit of high is set. tests/test_decimal.c computes all of them again. */
-#ifndef ATTN_BASE_DECIMAL_POWERS_H
-#define ATTN_BASE_DECIMAL_POWERS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -43,5 +42,3 @@ static inline struct decimal_product decimal_multiply(uint64_t a, uint64_t b)
         .low = other_middle << 32 | (uint32_t)lowest,
     };
 }
-
-#endif

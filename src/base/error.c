@@ -4,24 +4,17 @@
 #include "base/text.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <string.h>
 
 enum status error_usage(struct error *error, const char *format, ...)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(error->message, sizeof error->message, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(error->message, format);
     return error->status = STATUS_USAGE;
 }
 
 enum status error_system(struct error *error, int code, const char *format, ...)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(error->message, sizeof error->message, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(error->message, format);
     if (code) {
         size_t length = strlen(error->message);
         snprintf(error->message + length, sizeof error->message - length, ": %s", strerror(code));

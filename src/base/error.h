@@ -7,8 +7,7 @@
  * A message names the file, the position and the expected value: "inputs.json: W_key: row 2 has 3 numbers, expected 2
  * (as row 1)". It is one line without "attn: " and without a newline, cut to fit. It may contain text from a file or
  * the command line as it is: error_print masks characters that would act on a terminal. */
-#ifndef ATTN_BASE_ERROR_H
-#define ATTN_BASE_ERROR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -43,5 +42,3 @@ enum status error_quietly(struct error *error, enum status status);
 
 /* "attn: " and the message on one line, then the detail. Nothing where the error is quiet. */
 void error_print(const struct error *error, FILE *stream);
-
-#endif

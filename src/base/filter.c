@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -60,7 +59,6 @@ static int take_all(int stream, struct output *output, size_t *taken)
     return 0;
 }
 
-/* Whether the program did what it should. */
 static enum status judge(const char *name, int ended, size_t taken, const char *missing, struct error *error)
 {
     if (WIFSIGNALED(ended))

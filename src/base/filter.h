@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Another program as a filter: bytes to its standard input, what it writes to an output. */
-#ifndef ATTN_BASE_FILTER_H
-#define ATTN_BASE_FILTER_H
+#pragma once
 
 #include "base/output.h"
 
@@ -10,5 +9,3 @@
  * fails, is ended by a signal or writes nothing. */
 enum status filter_run(const char *const *words, const char *bytes, size_t length, const char *missing,
                        struct output *output, struct error *error);
-
-#endif

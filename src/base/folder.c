@@ -15,7 +15,6 @@
 
 enum { MODE_BITS = 07777 };
 
-/* A folder or a file in it. */
 struct folder_made {
     struct folder_made *older;
     const char *path;

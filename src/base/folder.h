@@ -4,8 +4,7 @@
  * folder_open creates it next to its target, as .attn.XXXXXX, and folder_close renames it. Until then signals that end
  * a program wait: folder_file notices them, and folder_abandon removes all files before it lets them through. Only
  * SIGKILL leaves files behind. The caller ends each folder_open with one folder_close or one folder_abandon. */
-#ifndef ATTN_BASE_FOLDER_H
-#define ATTN_BASE_FOLDER_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -53,5 +52,3 @@ enum status folder_check_file(const char *path, struct error *error);
 
 /* The names in a folder but . and .., in order, into *names (the arena's). STATUS_SYSTEM where it cannot be read. */
 enum status folder_list(const char *path, const char ***names, size_t *count, struct arena *arena, struct error *error);
-
-#endif

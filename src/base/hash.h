@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A hash of 64 bits, to compare data; it protects no secret. */
-#ifndef ATTN_BASE_HASH_H
-#define ATTN_BASE_HASH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,5 +12,3 @@ uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length);
 
 /* The same with a text and its NUL. */
 uint64_t hash_text(uint64_t hash, const char *text);
-
-#endif

@@ -2,8 +2,7 @@
 /* JSON, written piece by piece: commas, nesting, escapes.
  *
  * A member of an object has a key, an element of a list the key NULL. Two of them have ", " between them. */
-#ifndef ATTN_BASE_JSON_WRITER_H
-#define ATTN_BASE_JSON_WRITER_H
+#pragma once
 
 #include "base/output.h"
 
@@ -47,5 +46,3 @@ void json_real(struct json *json, const char *key, double number);
 
 /* A list of such numbers, or null for NULL. */
 void json_reals(struct json *json, const char *key, const double *numbers, size_t count);
-
-#endif

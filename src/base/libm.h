@@ -3,8 +3,7 @@
  *
  * A C library has several variants of a function, and chooses by the processor: glibc's exp, log and tanh have other
  * last bits where there is no FMA. libm_fingerprint infers the variant from results, not from the processor. */
-#ifndef ATTN_BASE_LIBM_H
-#define ATTN_BASE_LIBM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -21,5 +20,3 @@ enum {
 
 /* A hash of results that are hard to round: equal for the same variants. 0 for no function. */
 uint64_t libm_fingerprint(unsigned functions);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The help of a command, before its options. */
-#ifndef ATTN_BASE_MANUAL_H
-#define ATTN_BASE_MANUAL_H
+#pragma once
 
 enum { MANUAL_EXAMPLES = 3 };
 
@@ -17,5 +16,3 @@ struct manual {
     const char *stages; /* of a mechanism: its stages in order, and which options add others; or NULL */
     const char *page;   /* of the manual, besides attn(1); or NULL */
 };
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Callers pass sizes as count x size, which the arena checks for overflow. A failed allocation is an error with
  * STATUS_SYSTEM, never a crash. */
-#ifndef ATTN_BASE_MEMORY_H
-#define ATTN_BASE_MEMORY_H
+#pragma once
 
 #include "base/error.h"
 
@@ -57,5 +56,3 @@ bool memory_multiply(size_t a, size_t b, size_t *product);
 
 /* The number in so many bytes, at most 8, the least significant one first. */
 uint64_t memory_number(const unsigned char *bytes, size_t size);
-
-#endif

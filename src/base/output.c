@@ -130,7 +130,6 @@ static bool take_permissions(int file, const struct stat *replaced)
     return fchmod(file, mode) == 0;
 }
 
-/* A file by its temporary name. */
 static enum status open_named(struct output *output)
 {
     sigset_t before;
@@ -436,13 +435,6 @@ void output_abandon(struct output *output)
     output->failed = true;
 }
 
-/* Writes a number into the last letters of the temporary name. */
-static void number_name(char *name, uint32_t number)
-{
-    for (char *letter = name + strlen(name) - LETTERS; *letter != '\0'; letter++, number /= 26)
-        *letter = (char)('a' + number % 26);
-}
-
 /* Gives the unnamed file the name of its target if nothing is there. If something is, it gets the temporary name,
  * since no link replaces a file. Returns whether it has the temporary name. */
 static bool name_file(struct output *output)
@@ -450,7 +442,9 @@ static bool name_file(struct output *output)
     if (system_name(output->unnamed, output->target) == 0)
         return false;
     for (uint32_t i = 0; errno == EEXIST && i < NAMES_TRIED; i++) {
-        number_name(output->temporary, (uint32_t)getpid() * NAMES_TRIED + i);
+        uint32_t number = (uint32_t)getpid() * NAMES_TRIED + i;
+        for (char *end = output->temporary + strlen(output->temporary), *at = end - LETTERS; at < end; number /= 26)
+            *at++ = (char)('a' + number % 26);
         if (system_name(output->unnamed, output->temporary) == 0)
             return true;
     }

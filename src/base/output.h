@@ -9,8 +9,7 @@
  *
  * attn writes a target that is no regular file (a device, a FIFO) in place, and continues /dev/stdout or /dev/fd/N at
  * the position of that descriptor. */
-#ifndef ATTN_BASE_OUTPUT_H
-#define ATTN_BASE_OUTPUT_H
+#pragma once
 
 #include "base/memory.h"
 #include "base/text.h"
@@ -85,5 +84,3 @@ enum status output_close(struct output *output);
 
 /* The collected text, NUL-terminated, and its length. NULL where memory is short. */
 char *output_close_text(struct output *output, size_t *length);
-
-#endif

@@ -34,13 +34,6 @@ void progress_begin(struct progress *progress, const char *name, double rows)
     progress->drawn = progress->at_once ? 0 : progress->started + 0.9;
 }
 
-/* The columns of the terminal, or 80 where there is none. */
-static size_t line_columns(void)
-{
-    struct winsize size;
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
 /* Draws one line that never reaches the terminal's edge: the bar gets the columns that the figures leave. */
 static void draw(struct progress *progress, double done, double seconds)
 {
@@ -51,7 +44,9 @@ static void draw(struct progress *progress, double done, double seconds)
     text_add(&text, " %3.0f %%  %.0f of %.0f rows", share * 100, done, progress->total);
     if (rate > 0)
         text_add(&text, "  %.0f rows/s  %.0f s left", rate, (progress->total - done) / rate);
-    const size_t columns = line_columns() - 1, before = strlen("attn: ") + strlen(progress->name);
+    struct winsize size;
+    const bool sized = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    const size_t columns = (sized ? size.ws_col : 80U) - 1, before = strlen("attn: ") + strlen(progress->name);
     const size_t taken = before + text.length;
     const size_t room = memory_left(columns, taken + 3), width = room < BAR ? room : BAR;
     if (width >= LEAST_BAR) {

@@ -4,8 +4,7 @@
  *     attn: context [##########----------]  50 %  32768 of 65536 rows  23405 rows/s  1 s left
  *
  * Only the calling thread draws it, at most ten times a second, and erases it at the end of the work. */
-#ifndef ATTN_BASE_PROGRESS_H
-#define ATTN_BASE_PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -27,13 +26,9 @@ void progress_start(struct progress *progress, bool wanted, bool always);
 /* Starts work of `rows` rows under that name, and ends the previous work. */
 void progress_begin(struct progress *progress, const char *name, double rows);
 
-/* Reports how many of its rows are done. */
 void progress_update(struct progress *progress, double done);
 
-/* Ends the work. */
 void progress_end(struct progress *progress);
 
 /* Ends the work and draws nothing from now on, for example before a result goes to the same terminal. */
 void progress_stop(struct progress *progress);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One row of "settings", in a file or a result: an option that changes numbers. */
-#ifndef ATTN_BASE_SETTING_H
-#define ATTN_BASE_SETTING_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -18,5 +17,3 @@ struct setting {
     const char *words;
     bool idle;
 };
-
-#endif

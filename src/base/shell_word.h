@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A word of a command line, quoted for a shell. */
-#ifndef ATTN_BASE_SHELL_WORD_H
-#define ATTN_BASE_SHELL_WORD_H
+#pragma once
 
 #include "base/text.h"
 
@@ -11,5 +10,3 @@ void shell_word(struct text *text, const char *word);
 
 /* Whether a line has only words as shell_word quotes them, and blanks: a shell runs its first word and nothing else. */
 bool shell_line_is_words(const char *line);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The signals that end a program, except those that report a bug. attn removes unfinished files before they do. */
-#ifndef ATTN_BASE_SIGNALS_H
-#define ATTN_BASE_SIGNALS_H
+#pragma once
 
 #include <signal.h>
 
@@ -10,5 +9,3 @@ extern const int SIGNALS[SIGNALS_COUNT];
 
 /* Blocks them; sigprocmask(SIG_SETMASK) restores `before`. */
 void signals_hold(sigset_t *before);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The valid word that a misspelt one most likely meant. */
-#ifndef ATTN_BASE_SUGGEST_H
-#define ATTN_BASE_SUGGEST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,5 +17,3 @@ const char *suggest_hint(char *text, size_t size, const char *prefix, const char
 /* Whether the word's letters and digits, in lower case, are one of `known`, a list separated by blanks or NULL. So
  * "numheads" matches num_heads, Num-Heads and numHeads. */
 bool suggest_knows(const char *known, const char *word);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls that differ between systems. Most have two versions in system.c: one for Linux, and one in POSIX for all
  * others. -DPORTABLE compiles the POSIX version on Linux, to test it there. */
-#ifndef ATTN_BASE_SYSTEM_H
-#define ATTN_BASE_SYSTEM_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -38,7 +37,6 @@ bool system_path_by_descriptor(const char *folder, char path[PATH_MAX]);
  * found. */
 bool system_program(const char *called, char path[PATH_MAX]);
 
-/* When the file was last written. */
 struct timespec system_written(const struct stat *file);
 
 /* Asks for large pages. POSIX has none to ask for. */
@@ -52,5 +50,3 @@ unsigned system_processors(void);
 
 /* Asks for the tiles of AMX. False on processors without them, on Linux before 5.16 and on other systems. */
 bool system_grants_tiles(void);
-
-#endif

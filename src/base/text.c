@@ -154,16 +154,6 @@ static size_t show(const char *from, const char *to, uint32_t point, char piece[
     return text_width(point);
 }
 
-/* Like show, but shows a blank at either end or next to another as an open box. `before` is the code point before it, a
- * blank at the start. */
-static size_t show_blank(const char *from, const char *to, uint32_t point, uint32_t before, char piece[16])
-{
-    if (point != ' ' || (before != ' ' && *to != ' ' && *to != '\0'))
-        return show(from, to, point, piece);
-    strcpy(piece, TEXT_BLANK);
-    return 1;
-}
-
 /* Whether the text takes more than that many columns; reads no further than needed. */
 static bool is_wider(const char *text, size_t columns)
 {
@@ -236,7 +226,10 @@ static size_t shorten(const char *text, size_t columns, const char *ending, size
         char piece[16];
         const char *from = text;
         uint32_t point = text_next(&text);
-        size_t more = show_blank(from, text, point, before, piece), bytes = strlen(piece);
+        size_t more = show(from, text, point, piece);
+        if (point == ' ' && (before == ' ' || *text == ' ' || *text == '\0')) /* it would be invisible */
+            strcpy(piece, TEXT_BLANK);
+        const size_t bytes = strlen(piece);
         before = point;
         if (width + more > room || length + bytes + 4 > size) {
             strcpy(shown + length, ending);
@@ -290,13 +283,21 @@ void text_add(struct text *text, const char *format, ...)
     text->bytes[text->length] = '\0';
 }
 
+char *text_format(char *text, size_t size, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, size, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
 const char *text_path(const char *path, char shown[TEXT_PATH_BYTES])
 {
     const size_t length = strlen(path), half = (TEXT_PATH_BYTES - 4) / 2;
     if (length < TEXT_PATH_BYTES)
         return memcpy(shown, path, length + 1);
-    snprintf(shown, TEXT_PATH_BYTES, "%.*s...%s", (int)half, path, path + length - half);
-    return shown;
+    return text_format(shown, TEXT_PATH_BYTES, "%.*s...%s", (int)half, path, path + length - half);
 }
 
 bool text_has_word(const char *words, const char *word)

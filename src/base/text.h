@@ -1,11 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* Text from outside, made readable: decodes UTF-8, shows hidden characters, counts widths. */
-#ifndef ATTN_BASE_TEXT_H
-#define ATTN_BASE_TEXT_H
+#pragma once
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+
+/* In a function with "...": formats these arguments, behind `format`, into an array of bytes, cut to fit. */
+#define TEXT_FORMAT(bytes, format)                               \
+    do {                                                         \
+        va_list text_arguments;                                  \
+        va_start(text_arguments, format);                        \
+        vsnprintf(bytes, sizeof(bytes), format, text_arguments); \
+        va_end(text_arguments);                                  \
+    } while (0)
+
+/* Formats into text (size), cut to fit; returns text. */
+char *text_format(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Whether the locale asks for ASCII: the first of LC_ALL, LC_CTYPE and LANG that is set and not empty is C or POSIX. */
 bool text_wants_ascii(void);
@@ -92,5 +105,3 @@ size_t text_shown(const char *text, size_t columns, char *shown, size_t size);
 
 /* The same for a cell of a picture: a longer text ends in an ellipsis of one column. `columns` is at least 1. */
 size_t text_cut(const char *text, size_t columns, char *shown, size_t size);
-
-#endif

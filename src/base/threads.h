@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* POSIX threads over a list of tasks. */
-#ifndef ATTN_BASE_THREADS_H
-#define ATTN_BASE_THREADS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -19,5 +18,3 @@ void threads_run(unsigned threads, size_t tasks, void (*run)(void *context, size
 
 /* How many processors this process may run on. */
 unsigned threads_available(void);
-
-#endif

@@ -3,7 +3,6 @@
 
 #include "base/text.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 enum { WORD_BYTES = 256 };
@@ -40,10 +39,7 @@ void wrap_words(struct wrap *line, const char *words)
 void wrap_add(struct wrap *line, const char *format, ...)
 {
     char text[256];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(text, format);
     const size_t width = strlen(text) + 2;
     const bool whole = line->indent + width <= line->columns;
     if (line->column > 0 && line->column + width > line->columns) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A list of items separated by commas, wrapped into lines. */
-#ifndef ATTN_BASE_WRAP_H
-#define ATTN_BASE_WRAP_H
+#pragma once
 
 #include "base/output.h"
 
@@ -22,5 +21,3 @@ void wrap_words(struct wrap *line, const char *words);
 /* Adds an item (printf-like, at most 255 bytes), unbroken if a line can hold it; after the last, the line is still
  * open. */
 void wrap_add(struct wrap *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-#endif

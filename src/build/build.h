@@ -2,8 +2,7 @@
 /* Shared by problem_create.c and build_*.c, which make a problem; for this room only.
  *
  * B items of a batch, H heads of query and H_kv of key and value, Tq queries, Tk keys, d and d_v columns of a head. */
-#ifndef ATTN_BUILD_BUILD_H
-#define ATTN_BUILD_BUILD_H
+#pragma once
 
 #include "cli/options.h"
 #include "layer/layer.h"
@@ -169,9 +168,6 @@ enum status build_stages(const struct build *build);
 /* Chooses path, kernel and threads. Needs the stages. STATUS_USAGE where --kernel fused is impossible. */
 enum status build_path(const struct build *build);
 
-/* Makes given.gate if the parameters have one. */
-enum status build_gate(const struct build *build);
-
 /* Whether parameters or dropout depend on one of --seed, --skip, --init and --rng. */
 bool build_changes_draws(const struct build *build, enum option_id id);
 
@@ -196,5 +192,3 @@ enum status build_warnings(const struct build *build);
 /* build_page_stages adds the stages that a page needs to those asked for; build_page checks that it can be drawn. */
 enum status build_page_stages(const struct build *build);
 enum status build_page(const struct build *build);
-
-#endif

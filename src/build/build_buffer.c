@@ -40,7 +40,6 @@ static enum status check_shape(const struct build *build, const char *source, co
     return STATUS_OK;
 }
 
-/* Checks that the head of a buffer exists. */
 static enum status check_head(const struct build *build, const char *source, const char *name)
 {
     const struct parameters_plan *plan = &build->problem->plan;
@@ -48,9 +47,7 @@ static enum status check_head(const struct build *build, const char *source, con
     if (!input_file_head(name, &head) || (plan->stacked && head < plan->module_count))
         return STATUS_OK;
     if (!plan->stacked)
-        return error_usage(build->error,
-                           "%s: %s does not belong here: separate heads need attn multihead "
-                           "--stacked",
+        return error_usage(build->error, "%s: %s does not belong here: separate heads need attn multihead --stacked",
                            source, name);
     return error_usage(build->error, "%s: %s does not belong here: of %zu head%s, the last is heads.%zu", source, name,
                        plan->module_count, plan->module_count == 1 ? "" : "s", plan->module_count - 1);

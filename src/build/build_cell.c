@@ -22,7 +22,6 @@ struct index {
     size_t *position;
 };
 
-/* The axes of a parameter, as stored. */
 static size_t list_axes_of_parameter(struct problem *problem, struct index axes[MOST_AXES])
 {
     const struct parameter_place *place = &problem->chosen.cell_place;
@@ -84,14 +83,12 @@ static size_t list_axes(struct problem *problem, enum stage stage, struct index 
     return count;
 }
 
-/* The gradients that this job explains. */
 static const char *list_gradients(const struct problem *problem, char *names, size_t size)
 {
     struct text text = text_begin(names, size);
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (STAGES[stage].backward && stage_applies(problem, (enum stage)stage) &&
-            stage_is_explained(problem, (enum stage)stage))
-            text_add(&text, "%s%s", text.length > 0 ? ", " : "", stage_name((enum stage)stage));
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
+        if (STAGES[stage].backward && stage_applies(problem, stage) && stage_is_explained(problem, stage))
+            text_add(&text, "%s%s", text.length > 0 ? ", " : "", stage_name(stage));
     if (problem_projects(problem))
         text_add(&text, ", or grad_ before the name of a projection's weight or bias");
     return names;
@@ -112,16 +109,15 @@ static enum status unknown_stage(const struct build *build, const char *text)
     const size_t length = strcspn(text, ":");
     snprintf(word, sizeof word, "%.*s", (int)length, text);
     if (text[length] == '\0')
-        return error_usage(
-            build->error,
-            "--explain '%s' is not a cell; expected STAGE:ROW,COLUMN such as weights:2,3, or for a whole "
-            "stage --stages weights --explain",
-            word);
+        return error_usage(build->error,
+                           "--explain '%s' is not a cell; expected STAGE:ROW,COLUMN such as weights:2,3, or for a "
+                           "whole stage --stages weights --explain",
+                           word);
     if (build->problem->loss.is_given && strncmp(word, "grad_", 5) == 0)
         return refuse_gradient(build, word, "no gradient that is explained");
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (stage_can_be_explained((enum stage)stage))
-            names[count++] = stage_name((enum stage)stage);
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
+        if (stage_can_be_explained(stage))
+            names[count++] = stage_name(stage);
     const enum stage meant = stage_meant(word);
     suggest_hint(hint, sizeof hint, "", meant != STAGE_NAMES ? stage_name(meant) : word, names, count);
     return error_usage(build->error, "--explain: unknown stage '%s'%s", word,
@@ -174,10 +170,10 @@ static enum status find_stage(const struct build *build, const char *text)
         return error_usage(build->error, "--explain: '%s' is given, not computed; type a stage such as weights",
                            stage_name(stage));
     if (problem->loss.is_given)
-        return error_usage(build->error,
-                           "--grad does not go with --explain %.80s, which has no gradient; "
-                           "expected one, such as grad_scaled:2,3",
-                           text);
+        return error_usage(
+            build->error,
+            "--grad does not go with --explain %.80s, which has no gradient; expected one, such as grad_scaled:2,3",
+            text);
     return build_check_stage(build, "--explain", stage);
 }
 
@@ -195,22 +191,19 @@ static enum status wrong_count(const struct build *build, size_t got, const stru
                        got == 1 ? "ex" : "ices", expected);
 }
 
-static enum status read_token(const struct build *build, const char *place, const char *word, const struct index *axis)
-{
-    struct build_names names;
-    if (build_index(build, axis->labels, axis->count, &names) != STATUS_OK)
-        return build->error->status;
-    return build_token(build, place, word, &names, axis->position);
-}
-
 static enum status read_index(const struct build *build, const char *word, const struct index *axis)
 {
     const bool names = axis->tokens != TOKENS_NONE;
     const bool digits = word[0] != '\0' && word[strspn(word, "0123456789")] == '\0';
     char place[PLACE_BYTES], name[8] = "";
     snprintf(place, sizeof place, "--explain %.80s", build->options->cell);
-    if (names && !digits && word[0] != '\0')
-        return read_token(build, place, word, axis);
+    if (names && !digits && word[0] != '\0') {
+        struct build_names tokens;
+        return build_index(build, axis->labels, axis->count, &tokens) ||
+                       build_token(build, place, word, &tokens, axis->position)
+                   ? build->error->status
+                   : STATUS_OK;
+    }
     const unsigned long long position = digits ? strtoull(word, NULL, 10) : 0;
     for (size_t i = 0; axis->name[i] != '\0'; i++)
         name[i] = (char)(axis->name[i] | 0x20);

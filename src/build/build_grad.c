@@ -11,8 +11,6 @@ static const char *obstacle(const struct build *build)
     const struct options *options = build->options;
     if (options->parts > 0 || problem->chosen.row_count != problem->size.queries)
         return "a choice of queries: the loss covers all of them; leave out --query and --part";
-    if (problem->parameters.gate.weight.rank > 0)
-        return "a gate of the contexts, which attn does not differentiate; leave out --grad";
     if (options_format(options)->computes && options->mistake_count > 0)
         return "a page of a mistake; leave out --mistake, or type another --format";
     return NULL;

@@ -27,17 +27,6 @@ static enum status parse_item(const struct build *build, const char *place, cons
     return STATUS_OK;
 }
 
-/* Adjacent tokens of type 1 are one image. */
-static void find_images(const size_t *types, size_t tokens, struct span *images)
-{
-    for (size_t first = 0, end; first < tokens; first = end) {
-        for (end = first + 1; types[first] == 1 && end < tokens && types[end] == 1;)
-            end++;
-        for (size_t i = first; i < end; i++)
-            images[i] = types[i] == 1 ? (struct span){first, end} : (struct span){0, 0};
-    }
-}
-
 enum status build_images(const struct build *build)
 {
     struct problem *problem = build->problem;
@@ -54,7 +43,13 @@ enum status build_images(const struct build *build)
         build_numbers(build, OPTION_TOKEN_TYPES, build->options->token_types, "type", parse_item, types,
                       problem->size.keys) != STATUS_OK)
         return build->error->status;
-    find_images(types, problem->size.keys, images);
+    const size_t tokens = problem->size.keys;
+    for (size_t first = 0, end; first < tokens; first = end) { /* adjacent tokens of type 1 are one image */
+        for (end = first + 1; types[first] == 1 && end < tokens && types[end] == 1;)
+            end++;
+        for (size_t i = first; i < end; i++)
+            images[i] = types[i] == 1 ? (struct span){first, end} : (struct span){0, 0};
+    }
     mask->images = mask->causal ? images : NULL;
     return STATUS_OK;
 }

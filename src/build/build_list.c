@@ -77,7 +77,6 @@ enum status build_token(const struct build *build, const char *place, const char
 
 /* --- the list ---------------------------------------------------------------------------------------------------- */
 
-/* The choice so far. */
 struct choice {
     const struct build *build;
     const char *place; /* the list's origin for messages */
@@ -113,16 +112,15 @@ static enum status find_token(struct choice *choice, const char *word, size_t *p
     for (size_t list = 0; list < tokens->lists; list++) {
         size_t found = 0;
         if (list > 0 && find_name(&choice->names[list], word, &next) == NULL)
-            return error_usage(build->error,
-                               "%s: '%.80s' is token %zu of item 1, but item %zu has none of that name; "
-                               "expected one position in all",
-                               choice->place, word, *position + 1, list + 1);
+            return error_usage(
+                build->error,
+                "%s: '%.80s' is token %zu of item 1, but item %zu has none of that name; expected one position in all",
+                choice->place, word, *position + 1, list + 1);
         if (build_token(build, choice->place, word, &choice->names[list], &found) != STATUS_OK)
             return build->error->status;
         if (list > 0 && found != *position)
             return error_usage(build->error,
-                               "%s: '%.80s' is token %zu of item 1, but %zu of item %zu; expected one "
-                               "position in all",
+                               "%s: '%.80s' is token %zu of item 1, but %zu of item %zu; expected one position in all",
                                choice->place, word, *position + 1, found + 1, list + 1);
         *position = found;
     }
@@ -165,11 +163,11 @@ static enum status check_ambiguous(struct choice *choice, const char *word, size
     const struct build_name *found = find_name(&choice->names[0], word, &next);
     if (found == NULL || found->position == position)
         return STATUS_OK;
-    return error_usage(build->error,
-                       "%s %.80s: position %zu is '%.80s', and a token '%.80s' is at position %zu; expected %zu-%zu or "
-                       "%zu-%zu",
-                       choice->place, word, position + 1, choice->tokens->labels[position], word, found->position + 1,
-                       position + 1, position + 1, found->position + 1, found->position + 1);
+    return error_usage(
+        build->error,
+        "%s %.80s: position %zu is '%.80s', and a token '%.80s' is at position %zu; expected %zu-%zu or %zu-%zu",
+        choice->place, word, position + 1, choice->tokens->labels[position], word, found->position + 1, position + 1,
+        position + 1, found->position + 1, found->position + 1);
 }
 
 static enum status select_word(struct choice *choice, const char *text, const char *word)

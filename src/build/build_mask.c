@@ -33,12 +33,6 @@ static enum status take_list(const struct build *build, const char *name, const 
     return STATUS_OK;
 }
 
-/* Whether axis `axis` of attn_mask, counted from the right of (B, H, Tq, Tk), of size `size`, fits `wanted`. */
-static bool fits(size_t axis, size_t size, size_t wanted)
-{
-    return size == 1 || size == wanted || (axis == MASK_RANK - 1 && size < wanted);
-}
-
 /* Sets the strides that broadcast attn_mask to (B, H, Tq, Tk). */
 static enum status broadcast(const struct build *build, const struct tensor *tensor)
 {
@@ -50,7 +44,7 @@ static enum status broadcast(const struct build *build, const struct tensor *ten
     size_t stride = 1;
     for (size_t i = 0; i < tensor->rank; i++) {
         const size_t axis = MASK_RANK - 1 - i, size = tensor->shape[tensor->rank - 1 - i];
-        if (!fits(axis, size, wanted[axis]))
+        if (size != 1 && size != wanted[axis] && !(axis == MASK_RANK - 1 && size < wanted[axis]))
             return error_usage(build->error,
                                "%s: attn_mask is %s, which does not broadcast to %s, items, heads, queries and keys",
                                build->inputs->source, SHAPE_TEXT(tensor), SHAPE_TEXT(&whole));
@@ -233,13 +227,12 @@ static enum status take_ids(const struct build *build, enum mask_rule rule)
     return mask_list_runs(given, build->arena, build->error);
 }
 
-/* Takes the options and tensors of rules. */
 static enum status take_given(const struct build *build)
 {
     struct mask *mask = &build->problem->mask;
-    for (int rule = 0; rule < MASK_RULE_COUNT; rule++) {
+    for (enum mask_rule rule = 0; rule < MASK_RULE_COUNT; rule++) {
         const struct mask_row *row = &MASKS[rule];
-        if (row->tensor != NULL && take_ids(build, (enum mask_rule)rule) != STATUS_OK)
+        if (row->tensor != NULL && take_ids(build, rule) != STATUS_OK)
             return build->error->status;
         if (row->option == NULL)
             continue;

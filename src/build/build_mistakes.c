@@ -73,35 +73,24 @@ static enum status check_draws(const struct build *build, const struct options *
     return STATUS_OK;
 }
 
+/* The option that a mistake of drawing changes, and its value, which may be the number of the mistake. */
+/* clang-format off */
+#define DRAW_ROWS(ROW) \
+    ROW(LINEAR, init, INIT_LINEAR) ROW(RAND, init, INIT_RAND) ROW(RANDN, init, INIT_RANDN) \
+    ROW(SEED, seed, (uint64_t)form) ROW(SKIP, skip, (uint64_t)form) ROW(D_OUT, d_out, (uint64_t)form) \
+    ROW(BIAS, qkv_bias, true) ROW(BIAS_MISSING, qkv_bias, false) ROW(HEADS, heads, (uint64_t)form) \
+    ROW(SPLIT, stacked, false) ROW(STACKED, stacked, true) ROW(MKL, rng, TORCH_RANDOM_MKL)
+/* clang-format on */
+#define CHANGE_OPTION(id, option, value)      \
+    if (has(build, MISTAKE_DRAW_##id, &form)) \
+        options->option = value;
+
 enum status build_draws(const struct build *build)
 {
     struct options *options = build->options;
     const struct options before = *options;
     double form = 0;
-    if (has(build, MISTAKE_DRAW_LINEAR, &form))
-        options->init = INIT_LINEAR;
-    if (has(build, MISTAKE_DRAW_RAND, &form))
-        options->init = INIT_RAND;
-    if (has(build, MISTAKE_DRAW_RANDN, &form))
-        options->init = INIT_RANDN;
-    if (has(build, MISTAKE_DRAW_SEED, &form))
-        options->seed = (uint64_t)form;
-    if (has(build, MISTAKE_DRAW_SKIP, &form))
-        options->skip = (uint64_t)form;
-    if (has(build, MISTAKE_DRAW_D_OUT, &form))
-        options->d_out = (uint64_t)form;
-    if (has(build, MISTAKE_DRAW_BIAS, &form))
-        options->qkv_bias = true;
-    if (has(build, MISTAKE_DRAW_BIAS_MISSING, &form))
-        options->qkv_bias = false;
-    if (has(build, MISTAKE_DRAW_HEADS, &form))
-        options->heads = (uint64_t)form;
-    if (has(build, MISTAKE_DRAW_SPLIT, &form))
-        options->stacked = false;
-    if (has(build, MISTAKE_DRAW_STACKED, &form))
-        options->stacked = true;
-    if (has(build, MISTAKE_DRAW_MKL, &form))
-        options->rng = TORCH_RANDOM_MKL;
+    DRAW_ROWS(CHANGE_OPTION)
     return check_draws(build, &before);
 }
 
@@ -122,25 +111,17 @@ static bool is_made_already(const struct build *build, enum mistake id)
     return mistake_dtype(id) == problem->rounding.dtype;
 }
 
-/* Lists the mistakes still to make; returns how many. */
-static size_t choose_changes(const struct build *build, struct mistake_choice changes[MISTAKE_SLOT_COUNT])
-{
-    const struct options *options = build->options;
-    size_t count = 0;
-    for (size_t i = 0; i < options->mistake_count; i++)
-        if (!is_made_already(build, options->mistakes[i].id))
-            changes[count++] = options->mistakes[i];
-    return count;
-}
-
 enum status build_mistakes(const struct build *build)
 {
     struct problem *problem = build->problem;
     const struct options *options = build->options;
     struct mistake_choice changes[MISTAKE_SLOT_COUNT];
-    const size_t count = choose_changes(build, changes);
+    size_t count = 0;
     if (options->mistake_count == 0)
         return STATUS_OK;
+    for (size_t i = 0; i < options->mistake_count; i++)
+        if (!is_made_already(build, options->mistakes[i].id))
+            changes[count++] = options->mistakes[i];
     memcpy(problem->mistake.choices, options->mistakes, sizeof problem->mistake.choices);
     problem->mistake.count = options->mistake_count;
     struct problem *right = arena_allocate(build->arena, 1, sizeof *right, build->error);
@@ -152,11 +133,10 @@ enum status build_mistakes(const struct build *build)
         return error_usage(build->error, "%s: %s cannot be made here: %s", BUILD_PLACE(build, OPTION_MISTAKE),
                            recipe->making, recipe->reason);
     if (problem->loss.is_given && recipe->not_differentiable != NULL)
-        return error_usage(
-            build->error,
-            "%s: %s cannot be made here: it changes the formula of a stage, and attn has no gradients of that; "
-            "leave out --grad",
-            BUILD_PLACE(build, OPTION_MISTAKE), recipe->not_differentiable);
+        return error_usage(build->error,
+                           "%s: %s cannot be made here: it changes the formula of a stage, and attn has no gradients "
+                           "of that; leave out --grad",
+                           BUILD_PLACE(build, OPTION_MISTAKE), recipe->not_differentiable);
     *right = *problem;
     *problem = recipe->problem;
     problem->mistake.right = right;

@@ -26,16 +26,6 @@ static enum status refuse_stage(const struct build *build, const char *name)
                        given ? "query, key and value" : "parameters such as W_query");
 }
 
-/* sdpa takes stages that other mechanisms compute. */
-static enum status check_name_of_sdpa(const struct build *build, const char *name, unsigned kind)
-{
-    if (kind & (INPUT_FILE_INPUTS | INPUT_FILE_KEYS | INPUT_FILE_PARAMETER | INPUT_FILE_WORDS))
-        return error_usage(build->error,
-                           "%s: %s does not belong here: sdpa takes query, key and value and has no parameters",
-                           build->inputs->source, name);
-    return kind == INPUT_FILE_STAGE ? refuse_stage(build, name) : STATUS_OK;
-}
-
 static enum status check_name_of_module(const struct build *build, const char *name, unsigned kind)
 {
     const char *source = build->inputs->source, *mechanism = MECHANISMS[build->problem->mechanism].name;
@@ -64,8 +54,13 @@ static enum status check_name(const struct build *build, const struct input_file
     if (strcmp(name, "layout") == 0 || strcmp(name, "lacks") == 0)
         return error_usage(build->error, "%s: %s belongs to a result; expected the key \"attn\" too", input->source,
                            name);
-    return !problem_projects(build->problem) ? check_name_of_sdpa(build, name, kind)
-                                             : check_name_of_module(build, name, kind);
+    if (problem_projects(build->problem))
+        return check_name_of_module(build, name, kind);
+    if (kind & (INPUT_FILE_INPUTS | INPUT_FILE_KEYS | INPUT_FILE_PARAMETER | INPUT_FILE_WORDS))
+        return error_usage(build->error,
+                           "%s: %s does not belong here: sdpa takes query, key and value and has no parameters",
+                           input->source, name);
+    return kind == INPUT_FILE_STAGE ? refuse_stage(build, name) : STATUS_OK;
 }
 
 static enum status check_names(const struct build *build, const struct input_file *input)
@@ -79,20 +74,14 @@ static enum status check_names(const struct build *build, const struct input_fil
     return STATUS_OK;
 }
 
-/* The command decides the mechanism; rejects a file that sets another one. */
-static enum status check_mechanism(const struct build *build)
+enum status build_names(const struct build *build)
 {
     const struct input_file *inputs = build->inputs;
     const char *mechanism = MECHANISMS[build->problem->mechanism].name;
-    if (inputs->is_result || inputs->mechanism == NULL || strcmp(inputs->mechanism, mechanism) == 0)
-        return STATUS_OK;
-    return error_usage(build->error, "%s: mechanism is '%.40s', but you typed attn %s; expected the same",
-                       inputs->source, inputs->mechanism, mechanism);
-}
-
-enum status build_names(const struct build *build)
-{
-    if (build->inputs != NULL && (check_names(build, build->inputs) || check_mechanism(build)))
+    if (inputs != NULL && check_names(build, inputs) != STATUS_OK)
         return build->error->status;
+    if (inputs != NULL && !inputs->is_result && inputs->mechanism != NULL && strcmp(inputs->mechanism, mechanism) != 0)
+        return error_usage(build->error, "%s: mechanism is '%.40s', but you typed attn %s; expected the same",
+                           inputs->source, inputs->mechanism, mechanism);
     return build->weights != NULL ? check_names(build, build->weights) : STATUS_OK;
 }

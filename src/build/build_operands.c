@@ -33,8 +33,7 @@ static enum status find_operands(const struct build *build, struct operand opera
     if (!build_has_pages(build) &&
         (input_file_find(inputs, "key_cache") != NULL || input_file_find(inputs, "value_cache") != NULL))
         return error_usage(build->error,
-                           "%s: no \"block_table\"; key_cache and value_cache need it "
-                           "to find the keys of an item",
+                           "%s: no \"block_table\"; key_cache and value_cache need it to find the keys of an item",
                            inputs->source);
     if (inputs->part != NULL)
         return error_usage(build->error, "%s: is part %.80s of a result; put the parts together with attn join",
@@ -108,7 +107,6 @@ static enum status take_paged_query(const struct build *build, struct operand *o
     return STATUS_OK;
 }
 
-/* Takes the query, and the pages of its items or sequences. */
 static enum status take_pages(const struct build *build, struct operand operands[3], size_t heads, size_t kv_given,
                               struct build_pages *pages)
 {
@@ -141,8 +139,7 @@ static enum status take_shape(const struct build *build, struct operand *operand
         return take_sequences(build, operand, heads, id);
     if (rank < 2)
         return error_usage(build->error,
-                           "%s: %s is %s; expected B x H x T x d, H x T x d or T x d, or B x T x H d "
-                           "with --heads",
+                           "%s: %s is %s; expected B x H x T x d, H x T x d or T x d, or B x T x H d with --heads",
                            build->inputs->source, operand->name, SHAPE_TEXT(tensor));
     if (heads > 0 && rank < 4)
         return unpack_shape(build, operand, heads);
@@ -164,7 +161,6 @@ static enum status misfit(const struct build *build, const struct operand *a, co
                                                                                        : ", T x H d as --heads says");
 }
 
-/* Checks that query, key and value fit each other. */
 static enum status check_shapes(const struct build *build, const struct operand *operands)
 {
     const struct operand *query = &operands[0], *key = &operands[1], *value = &operands[2];
@@ -297,16 +293,6 @@ static enum status take_lengths(const struct build *build)
     return STATUS_OK;
 }
 
-/* Sets the position of the first query: after the past, else by --align. With lengths each item has one. */
-static void set_offset(const struct build *build)
-{
-    struct problem *problem = build->problem;
-    if (problem->rotation.has_past)
-        problem->mask.offset = (int64_t)problem->rotation.past;
-    else if (build->options->align == ALIGN_BOTTOM_RIGHT)
-        problem->mask.offset = (int64_t)problem->size.keys - (int64_t)problem->size.queries;
-}
-
 static enum status take_all(const struct build *build, const struct operand *operands)
 {
     struct problem *problem = build->problem;
@@ -323,10 +309,10 @@ static enum status take_all(const struct build *build, const struct operand *ope
         return misfit(build, &past_operands[0], &past_operands[1], "the same number of tokens");
     const bool has_past = past_key != NULL || build->inputs->empty_past;
     if (has_past && input_file_find(build->inputs, "kv_lengths") != NULL)
-        return error_usage(build->error,
-                           "%s: past_key and kv_lengths exclude each other; leave one out: lengths "
-                           "say how much of a cache counts",
-                           build->inputs->source);
+        return error_usage(
+            build->error,
+            "%s: past_key and kv_lengths exclude each other; leave one out: lengths say how much of a cache counts",
+            build->inputs->source);
     if (take_operand(build, &operands[0], NULL, NULL, &problem->given.operands[0]) ||
         take_operand(build, &operands[1], past_key, "past_key", &problem->given.operands[1]) ||
         take_operand(build, &operands[2], past_value, "past_value", &problem->given.operands[2]))
@@ -334,10 +320,12 @@ static enum status take_all(const struct build *build, const struct operand *ope
     problem->size.keys = problem->given.operands[1].shape[2];
     problem->rotation.has_past = has_past;
     problem->rotation.past = past_key != NULL ? past_key->shape[2] : 0;
-    set_offset(build);
-    if (operands[1].pages == NULL || !operands[1].pages->in_sequence)
-        if (take_lengths(build) != STATUS_OK)
-            return build->error->status;
+    if (has_past) /* with lengths each item has its own */
+        problem->mask.offset = (int64_t)problem->rotation.past;
+    else if (build->options->align == ALIGN_BOTTOM_RIGHT)
+        problem->mask.offset = (int64_t)problem->size.keys - (int64_t)problem->size.queries;
+    if ((operands[1].pages == NULL || !operands[1].pages->in_sequence) && take_lengths(build) != STATUS_OK)
+        return build->error->status;
     return build_sequences(build, operands[1].pages);
 }
 
@@ -349,17 +337,6 @@ static size_t packed_heads(const struct build *build, enum option_id id, uint64_
     const bool of_result = build->inputs->is_result && !input_file_has_layout(build->inputs, INPUT_FILE_GIVEN) &&
                            build->options->origin[id] == ORIGIN_FILE;
     return of_result ? 0 : (size_t)heads;
-}
-
-static enum status take_shapes(const struct build *build, struct operand operands[3], size_t heads, size_t kv_heads,
-                               size_t kv_given)
-{
-    for (size_t i = 0; i < 3; i++) {
-        const size_t given = operands[i].tensor->rank < 4 ? kv_heads : kv_given;
-        if (take_shape(build, &operands[i], i == 0 ? heads : given, i == 0 ? OPTION_HEADS : OPTION_KV_HEADS))
-            return build->error->status;
-    }
-    return STATUS_OK;
 }
 
 enum status build_operands(const struct build *build)
@@ -374,13 +351,15 @@ enum status build_operands(const struct build *build)
     if (find_operands(build, operands) != STATUS_OK)
         return build->error->status;
     if (heads == 0 && kv_heads > 0 && operands[1].tensor->rank < 4 && !build_has_sequences(build))
-        return error_usage(build->error,
-                           "%s %zu without --heads: packed heads need both; add --heads, "
-                           "or leave it out",
+        return error_usage(build->error, "%s %zu without --heads: packed heads need both; add --heads, or leave it out",
                            BUILD_PLACE(build, OPTION_KV_HEADS), kv_heads);
-    if (build_has_pages(build) ? take_pages(build, operands, heads, kv_given, &pages)
-                               : take_shapes(build, operands, heads, kv_heads, kv_given))
+    if (build_has_pages(build) && take_pages(build, operands, heads, kv_given, &pages) != STATUS_OK)
         return build->error->status;
+    for (size_t i = 0; i < 3 && !build_has_pages(build); i++) {
+        const size_t given = operands[i].tensor->rank < 4 ? kv_heads : kv_given;
+        if (take_shape(build, &operands[i], i == 0 ? heads : given, i == 0 ? OPTION_HEADS : OPTION_KV_HEADS))
+            return build->error->status;
+    }
     if (check_shapes(build, operands) != STATUS_OK)
         return build->error->status;
     const size_t *query = operands[0].shape, rank = operands[0].tensor->rank;

@@ -4,15 +4,6 @@
 #include "model/stages.h"
 #include "stage/operand_steps.h"
 
-/* Adds query and key before rotation and scaling. */
-static void add_operands_before(struct problem *problem)
-{
-    for (int i = 0; i < PROJECTION_COUNT; i++)
-        if (operand_has_last_step(problem, (enum projection_id)i))
-            problem->chosen.stages[problem->chosen.stage_count++] =
-                operand_before_last_step(problem, (enum projection_id)i);
-}
-
 /* A page draws T x T stages and recomputes them from query, key and value, so it needs these too, and with dropout the
  * weights that it keeps, with --grad the gradient with respect to context. */
 enum status build_page_stages(const struct build *build)
@@ -30,10 +21,12 @@ enum status build_page_stages(const struct build *build)
     }
     if (!draws)
         return error_usage(build->error, "--stages: a page draws T x T stages; expected one, such as weights");
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (STAGES[stage].operand && !problem_shows_stage(problem, (enum stage)stage))
-            problem->chosen.stages[problem->chosen.stage_count++] = (enum stage)stage;
-    add_operands_before(problem);
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
+        if (STAGES[stage].operand && !problem_shows_stage(problem, stage))
+            problem->chosen.stages[problem->chosen.stage_count++] = stage;
+    for (enum projection_id i = 0; i < PROJECTION_COUNT; i++) /* before rotation and scaling */
+        if (operand_has_last_step(problem, i))
+            problem->chosen.stages[problem->chosen.stage_count++] = operand_before_last_step(problem, i);
     if (problem->drop.share > 0 && !problem_shows_stage(problem, STAGE_DROPPED))
         problem->chosen.stages[problem->chosen.stage_count++] = STAGE_DROPPED;
     if (problem->loss.is_given)
@@ -65,9 +58,9 @@ static double made_numbers(const struct problem *problem)
     for (size_t i = 0; i < problem->chosen.stage_count; i++)
         stages |= STAGE_BIT(problem->chosen.stages[i]);
     stages = stage_closure(stages);
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
         if (stages & STAGE_BIT(stage) && STAGES[stage].on_page && !STAGES[stage].operand)
-            numbers += (double)problem->chosen.row_count * (double)problem_columns_of_head(problem, (enum stage)stage);
+            numbers += (double)problem->chosen.row_count * (double)problem_columns_of_head(problem, stage);
     return numbers * (double)problem->size.items * (double)problem->size.heads;
 }
 
@@ -93,10 +86,8 @@ enum status build_page(const struct build *build)
                            "--rounding transformers: %s rounds between scores and context, which no page computes; "
                            "type --rounding stages, or another --format",
                            problem->rounding.family->name);
-    if (problem->given.gate.rank > 0)
-        return error_usage(build->error, "a page does not compute a gate of the contexts; type another --format");
-    if (operand_is_normed(problem, PROJECTION_VALUE))
-        return error_usage(build->error, "a page does not compute a norm of value; type another --format");
+    if (problem->scaling.growth.by != 0)
+        return error_usage(build->error, "a page does not compute --query-growth; type another --format");
     if (problem->mask.images != NULL)
         return error_usage(build->error, "a page does not compute --token-types; type another --format");
     if (problem->masks && mask_is_given(&problem->mask) && build_mask_entries(build) != STATUS_OK)

@@ -20,10 +20,10 @@ static enum status check_beside(const struct build *build)
                                   ends ? "cu_seqlens_k" : "kv_lengths"};
     for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0] && !build->inputs->is_result; i++)
         if (input_file_find(build->inputs, OTHERS[i]) != NULL)
-            return error_usage(build->error,
-                               "%s: %s does not go with block_table; put keys and values into "
-                               "key_cache and value_cache alone",
-                               build->inputs->source, OTHERS[i]);
+            return error_usage(
+                build->error,
+                "%s: %s does not go with block_table; put keys and values into key_cache and value_cache alone",
+                build->inputs->source, OTHERS[i]);
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
         if (input_file_find(build->inputs, needed[i]) == NULL)
             return error_usage(build->error,
@@ -81,11 +81,9 @@ static enum status check_shapes(const struct build *build, size_t items, const s
             build->error, "%s: value_cache is %s, key_cache is %s; expected the same number of pages, tokens and heads",
             source, SHAPE_TEXT(value), SHAPE_TEXT(key));
     if (dtype_is_boolean(table->dtype) || table->rank != 2 || table->shape[0] != items)
-        return error_usage(build->error,
-                           "%s: block_table is %s%s; expected %zu x pages, whole numbers, a row for each "
-                           "%s of query",
-                           source, SHAPE_TEXT(table), dtype_is_boolean(table->dtype) ? " booleans" : "", items,
-                           of->item);
+        return error_usage(
+            build->error, "%s: block_table is %s%s; expected %zu x pages, whole numbers, a row for each %s of query",
+            source, SHAPE_TEXT(table), dtype_is_boolean(table->dtype) ? " booleans" : "", items, of->item);
     if (strcmp(of->name, "kv_lengths") != 0 && lengths->shape[0] != items)
         return error_usage(build->error,
                            "%s: cu_seqlens_q has %zu sequence%s, cu_seqlens_k %zu; expected the same number", source,
@@ -113,8 +111,8 @@ static enum status take_length(const struct build *build, const struct lengths *
     tensor_load(&lengths->numbers, item, 1, &number);
     if (!(number >= 0 && number <= (double)most && number == floor(number)))
         return error_usage(build->error,
-                           "%s: %s: the length of %s %zu is %g, and block_table has %zu pages of %zu for it; "
-                           "expected a whole number, 0..%zu",
+                           "%s: %s: the length of %s %zu is %g, and block_table has %zu pages of %zu for it; expected "
+                           "a whole number, 0..%zu",
                            build->inputs->source, lengths->name, lengths->item, item + 1, number, pages->per_item,
                            pages->size, most);
     *length = (size_t)number;
@@ -133,9 +131,7 @@ static enum status take_page(const struct build *build, const struct tensor *tab
     double page;
     tensor_load(table, item * pages->per_item + at, 1, &page);
     if (!(page >= 0 && page < (double)all && page == floor(page)))
-        return error_usage(build->error,
-                           "%s: block_table[%zu][%zu] is page %g of %zu, and %s uses it; expected "
-                           "0..%zu",
+        return error_usage(build->error, "%s: block_table[%zu][%zu] is page %g of %zu, and %s uses it; expected 0..%zu",
                            build->inputs->source, item, at, page, all, says, all - 1);
     size_t *number = &numbering->number[(size_t)page];
     if (*number == 0) {
@@ -189,18 +185,6 @@ static enum status keep_as_given(const struct build *build, const struct tensor 
     }
     build->problem->given.pages = kept;
     return STATUS_OK;
-}
-
-/* Takes all pages under their old numbers: a mistake may read any, and a result must be an input again. */
-static void take_whole(const struct problem_pages *given, size_t items, struct build_pages *pages,
-                       const struct numbering *numbering)
-{
-    pages->count = given->count;
-    for (size_t page = 0; page < given->count; page++) {
-        pages->from[page] = page;
-        numbering->filled[page] = given->size;
-    }
-    memcpy(pages->table, given->table, items * given->per_item * sizeof *pages->table);
 }
 
 /* Copies the tokens of one cache that attn reads; others are 0. */
@@ -279,8 +263,14 @@ enum status build_pages(const struct build *build, size_t items, struct build_pa
         return build->error->status;
     if (keep_as_given(build, table, pages) != STATUS_OK)
         return build->error->status;
-    if (whole)
-        take_whole(build->problem->given.pages, items, pages, &numbering);
+    if (whole) { /* under their old numbers: a mistake may read any, and a result must be an input again */
+        const struct problem_pages *given = build->problem->given.pages;
+        for (pages->count = 0; pages->count < given->count; pages->count++) {
+            pages->from[pages->count] = pages->count;
+            numbering.filled[pages->count] = given->size;
+        }
+        memcpy(pages->table, given->table, items * given->per_item * sizeof *pages->table);
+    }
     build_keep(
         build, "block_table",
         &(struct tensor){.rank = 2, .shape = {items, pages->per_item}, .dtype = DTYPE_I64, .data = pages->table});

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "build/build.h"
 
-#include "base/threads.h"
 #include "kernel/fused.h"
 #include "model/stages.h"
 #include "stage/operand_steps.h"
@@ -21,37 +20,27 @@ static const char *obstacle(const struct problem *problem, char *text, size_t si
         return "dropout draws for each of T x T weights, which it never forms";
     if (problem->rounding.when != ROUNDING_STAGES)
         return "it rounds its result once; type --rounding stages";
-    if (problem->given.heads_out != NULL)
-        return "it joins all heads; leave out --without-heads";
-    if (problem->parameters.gate.weight.rank > 0)
-        return "it joins the heads without their gate";
     if (problem->mask.alibi_slopes != NULL && problem->mask.places.rounds)
         return "only the reference rounds scaled slopes on the way";
-    if (problem->rounding.softmax_dtype != problem->rounding.dtype && problem->rounding.softmax_dtype != number) {
-        snprintf(text, size, "its softmax is in %s; expected --softmax-dtype %s", dtype_title(number),
-                 dtype_name(number));
-        return text;
-    }
-    if (!fused_takes_scale(number, problem->scaling.factor)) {
-        snprintf(text, size,
-                 "its logits are to the base 2, and a scale of %g x log2(e) overflows %s; expected one up to %.3g",
-                 problem->scaling.factor, dtype_title(number), dtype_largest(number) / 1.448);
-        return text;
-    }
-    if (problem->given.not_finite != NULL) {
-        snprintf(text, size,
-                 "%s holds NaN or infinity, which the reference alone keeps out of rows that may not see it",
-                 problem->given.not_finite);
-        return text;
-    }
+    if (problem->rounding.softmax_dtype != problem->rounding.dtype && problem->rounding.softmax_dtype != number)
+        return text_format(text, size, "its softmax is in %s; expected --softmax-dtype %s", dtype_title(number),
+                           dtype_name(number));
+    if (!fused_takes_scale(number, problem->scaling.factor))
+        return text_format(
+            text, size,
+            "its logits are to the base 2, and a scale of %g x log2(e) overflows %s; expected one up to %.3g",
+            problem->scaling.factor, dtype_title(number), dtype_largest(number) / 1.448);
+    if (problem->given.not_finite != NULL)
+        return text_format(text, size,
+                           "%s holds NaN or infinity, which the reference alone keeps out of rows that may not see it",
+                           problem->given.not_finite);
     for (size_t i = 0; i < problem->chosen.stage_count; i++) {
         const enum stage stage = problem->chosen.stages[i];
         const bool square = stage_is_square(stage) && !STAGES[stage].backward;
         if (!square && !stage_is_of_words(stage) && (stage_has_columns(stage) || stage_statistic(stage).number != NULL))
             continue;
-        snprintf(text, size, "it never forms '%s'%s; expected --stages without it, such as context", stage_name(stage),
-                 square ? ", which is T x T" : "");
-        return text;
+        return text_format(text, size, "it never forms '%s'%s; expected --stages without it, such as context",
+                           stage_name(stage), square ? ", which is T x T" : "");
     }
     return NULL;
 }
@@ -67,19 +56,16 @@ static const char *obstacle_backward(const struct problem *problem, char *text, 
         const enum stage stage = problem->chosen.stages[i];
         if (!stage_exists(stage) || !STAGES[stage].backward)
             continue;
-        if (problem->path.kernel->differentiate == NULL) {
-            snprintf(text, size, "it has gradients in float32 and float64, and query, key and value are %s",
-                     dtype_title(problem->path.kernel->dtype));
-            return text;
-        }
+        if (problem->path.kernel->differentiate == NULL)
+            return text_format(text, size, "it has gradients in float32 and float64, and query, key and value are %s",
+                               dtype_title(problem->path.kernel->dtype));
         if (stage_is_square(stage) || STAGES[stage].sums_square ||
-            (STAGES[stage].columns == STAGE_COLUMNS_PARAMETERS && relative)) {
-            snprintf(text, size,
-                     "'%s' is made of gradients that are T x T, which it never forms; expected --stages without it, "
-                     "such as grad_query",
-                     stage_name(stage));
-            return text;
-        }
+            (STAGES[stage].columns == STAGE_COLUMNS_PARAMETERS && relative))
+            return text_format(
+                text, size,
+                "'%s' is made of gradients that are T x T, which it never forms; expected --stages without it, "
+                "such as grad_query",
+                stage_name(stage));
     }
     return NULL;
 }
@@ -97,26 +83,19 @@ static void check_query(const struct build *build)
         problem->given.not_finite = "query";
 }
 
-/* Chooses the kernels for query, key and value by their storage, and for projections. */
-static enum status choose_kernels(const struct build *build)
-{
-    struct problem *problem = build->problem;
-    const char *isa = getenv("ATTN_ISA");
-    const enum dtype storage = dtype_storage(problem->rounding.dtype);
-    const enum dtype operands = problem_projects(problem) ? storage : problem->given.operands[1].dtype;
-    problem->path.kernel = kernel_choose(isa, operands, build->options->kernel == PATH_FAST16, build->error);
-    problem->path.projector = kernel_choose(isa, storage, false, build->error);
-    return build->error->status;
-}
-
 enum status build_path(const struct build *build)
 {
     struct problem *problem = build->problem;
     const enum path path = build->options->kernel;
     const bool large = problem_work(problem) >= FUSED_WORK, forced = path == PATH_FUSED || path == PATH_FAST16;
-    if (choose_kernels(build) != STATUS_OK)
+    /* The kernels for query, key and value by their storage, and for projections. */
+    const char *isa = getenv("ATTN_ISA");
+    const enum dtype storage = dtype_storage(problem->rounding.dtype);
+    const enum dtype operands = problem_projects(problem) ? storage : problem->given.operands[1].dtype;
+    problem->path.kernel = kernel_choose(isa, operands, path == PATH_FAST16, build->error);
+    problem->path.projector = kernel_choose(isa, storage, false, build->error);
+    if (build->error->status != STATUS_OK)
         return build->error->status;
-    problem->path.threads = build->options->threads > 0 ? (unsigned)build->options->threads : threads_available();
     if (forced || (path == PATH_AUTO && large))
         check_query(build);
     const char *name = path == PATH_FAST16 ? "fast16" : "fused";

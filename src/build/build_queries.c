@@ -27,8 +27,7 @@ static enum status select_part(const struct build *build)
         return error_usage(build->error, "--part %s: there are only %zu queries; ask for at most that many parts",
                            build->options->part_text, problem->chosen.row_count);
     if (!options_format(build->options)->holds_part)
-        return error_usage(build->error, "--part writes .safetensors; type --out "
-                                         "PART.safetensors");
+        return error_usage(build->error, "--part writes .safetensors; type --out PART.safetensors");
     shard_select(problem, part, parts);
     return note_line(build);
 }

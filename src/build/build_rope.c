@@ -181,7 +181,7 @@ enum status build_rope(const struct build *build)
                                                   options->rounding != ROUNDING_TRANSFORMERS,
                                      .scaling = options->rope_scaling,
                                      .axes = options->rope_axes};
-    if (settings.kind == ROPE_NONE)
+    if (settings.kind == ROPE_NONE && (options->query_growth.by == 0 || check_alone(build) != STATUS_OK))
         return check_alone(build);
     const size_t queries = problem->size.items * problem->size.queries,
                  keys = problem->size.items * (problem->size.keys - problem->rotation.past);
@@ -200,7 +200,12 @@ enum status build_rope(const struct build *build)
     problem->rotation.positions = of_queries;
     problem->rotation.key_positions = of_keys;
     problem->rotation.settings = settings;
-    problem->rotation.highest = rope_highest(&settings, of_keys, keys, rope_highest(&settings, of_queries, queries, 0));
+    const size_t highest_query = rope_highest(&settings, of_queries, queries, 0);
+    problem->rotation.highest = rope_highest(&settings, of_keys, keys, highest_query);
+    if (highest_query + options->query_growth.ahead >= options->query_growth.every)
+        problem->scaling.growth = options->query_growth;
+    if (settings.kind == ROPE_NONE)
+        return STATUS_OK;
     return rope_create(&problem->rotation.rope, &settings, problem->size.d_head, problem->rotation.highest,
                        build->arena, build->error);
 }

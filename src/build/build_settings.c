@@ -62,16 +62,6 @@ static bool is_asked(const struct build *build, enum option_id id)
     return OPTIONS[id].asked != NULL && build_said(build, id == OPTION_RANDOM_SEED ? OPTION_RANDOM : id);
 }
 
-/* Records options that few jobs use, if given; the queries come last. */
-static enum status record_asked(const struct build *build)
-{
-    for (int id = 0; id < OPTION_COUNT; id++)
-        if (is_asked(build, (enum option_id)id) && add_option(build, (enum option_id)id) != STATUS_OK)
-            return build->error->status;
-    const bool listed = build->options->query != NULL && !build->problem->chosen.has_cell; /* a cell names its query */
-    return listed ? add_option(build, OPTION_QUERY) : STATUS_OK;
-}
-
 /* What to record of an option: its value, or the one used. */
 struct record {
     enum option_id id;
@@ -127,5 +117,10 @@ enum status build_settings(const struct build *build)
     for (size_t i = 0; i < sizeof records / sizeof records[0]; i++)
         if (problem->record.settings == NULL || record(build, &records[i]) != STATUS_OK)
             return build->error->status;
-    return problem->parameters_only ? STATUS_OK : record_asked(build);
+    /* Those that few jobs use, if given; the queries come last, unless a cell names its query. */
+    for (enum option_id id = 0; id < OPTION_COUNT && !problem->parameters_only; id++)
+        if (is_asked(build, id) && add_option(build, id) != STATUS_OK)
+            return build->error->status;
+    const bool listed = build->options->query != NULL && !problem->chosen.has_cell && !problem->parameters_only;
+    return listed ? add_option(build, OPTION_QUERY) : STATUS_OK;
 }

@@ -55,10 +55,9 @@ static void list_stages(struct problem *problem, const struct options *options)
     }
     if (!problem_projects(problem) && !picture) {
         problem->chosen.stages[problem->chosen.stage_count++] = STAGE_CONTEXT;
-        for (int stage = 0; stage < STAGE_COUNT; stage++)
-            if (STAGES[stage].backward && !stage_is_square((enum stage)stage) &&
-                stage_applies(problem, (enum stage)stage))
-                problem->chosen.stages[problem->chosen.stage_count++] = (enum stage)stage;
+        for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
+            if (STAGES[stage].backward && !stage_is_square(stage) && stage_applies(problem, stage))
+                problem->chosen.stages[problem->chosen.stage_count++] = stage;
         return;
     }
     if (stage_applies(problem, STAGE_INPUTS) && !options->heatmap && !page)
@@ -66,10 +65,10 @@ static void list_stages(struct problem *problem, const struct options *options)
     const bool elsewhere = MECHANISMS[problem->mechanism].opens; /* in a large checkpoint */
     if (stage_applies(problem, STAGE_PARAMETERS) && !picture && !elsewhere)
         problem->chosen.stages[problem->chosen.stage_count++] = STAGE_PARAMETERS;
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (stage_applies(problem, (enum stage)stage) && (!page || STAGES[stage].on_page) &&
-            (!options->heatmap || stage_is_square((enum stage)stage)))
-            problem->chosen.stages[problem->chosen.stage_count++] = (enum stage)stage;
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
+        if (stage_applies(problem, stage) && (!page || STAGES[stage].on_page) &&
+            (!options->heatmap || stage_is_square(stage)))
+            problem->chosen.stages[problem->chosen.stage_count++] = stage;
 }
 
 /* With --head lists those alone that have heads. */
@@ -102,16 +101,6 @@ static void explain_stage(struct problem *problem, enum stage stage)
         problem->chosen.explained[problem->chosen.explained_count++] = stage;
 }
 
-/* The stages of the backward pass, or of the forward pass. */
-static uint64_t of_way(bool backward)
-{
-    uint64_t stages = 0;
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (STAGES[stage].backward == backward)
-            stages |= STAGE_BIT(stage);
-    return stages;
-}
-
 /* The stages to explain for a cell: its sources in the same pass. For a gradient with respect to a parameter or
  * attn_mask only itself, with respect to inputs only the next step: earlier ones involve all queries and keys. */
 static uint64_t sources_of_cell(const struct problem *problem)
@@ -123,8 +112,13 @@ static uint64_t sources_of_cell(const struct problem *problem)
     const enum stage stage = problem->chosen.cell.stage;
     if (problem->chosen.cell_name != NULL || STAGES[stage].columns == STAGE_COLUMNS_MASK || stage_is_of_words(stage))
         return STAGE_BIT(stage);
-    if (!STAGES[stage].backward || !STAGES[stage].joins_heads)
-        return stage_closure(STAGE_BIT(stage)) & of_way(STAGES[stage].backward);
+    if (!STAGES[stage].backward || !STAGES[stage].joins_heads) {
+        uint64_t sources = stage_closure(STAGE_BIT(stage));
+        for (enum stage other = 0; other < STAGE_COUNT; other++)
+            if (STAGES[other].backward != STAGES[stage].backward)
+                sources &= ~STAGE_BIT(other);
+        return sources;
+    }
     const uint64_t from = STAGES[stage].from | BEFORE_STEPS;
     return STAGE_BIT(stage) | (from & ~(problem->given.is_cross ? stage_is_of_keys(stage) ? ~OF_KEYS : OF_KEYS : 0));
 }
@@ -157,18 +151,18 @@ static enum status choose_explained(const struct build *build)
         for (size_t i = 0; i < problem->chosen.stage_count; i++)
             problem->chosen.explained[problem->chosen.explained_count++] = problem->chosen.stages[i];
     } else {
-        for (int stage = 0; stage < STAGE_COUNT; stage++)
-            explain_stage(problem, (enum stage)stage);
+        for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
+            explain_stage(problem, stage);
     }
     for (size_t i = 0; i < problem->chosen.explained_count; i++)
         made |= STAGE_BIT(problem->chosen.explained[i]);
     made = stage_closure(made);
     memcpy(problem->chosen.stages, problem->chosen.explained, sizeof problem->chosen.stages);
     problem->chosen.stage_count = problem->chosen.explained_count;
-    for (int stage = 0; stage < STAGE_NAMES; stage++) /* the explanations read their numbers */
-        if (stage_applies(problem, (enum stage)stage) && !problem_shows_stage(problem, (enum stage)stage) &&
+    for (enum stage stage = 0; stage < STAGE_NAMES; stage++) /* the explanations read their numbers */
+        if (stage_applies(problem, stage) && !problem_shows_stage(problem, stage) &&
             (!STAGES[stage].backward || (made & STAGE_BIT(stage)) != 0))
-            problem->chosen.stages[problem->chosen.stage_count++] = (enum stage)stage;
+            problem->chosen.stages[problem->chosen.stage_count++] = stage;
     return STATUS_OK;
 }
 

@@ -40,7 +40,6 @@ bool build_changes_draws(const struct build *build, enum option_id id)
     return draws_parameters(problem) || (problem->drop.share > 0 && !build_said(build, OPTION_DROPOUT_SEED));
 }
 
-/* Why the option does nothing. */
 static const char *why_no_draws(const struct build *build, enum option_id id, char *text)
 {
     const struct problem *problem = build->problem;
@@ -69,7 +68,6 @@ static enum status warn_of_draws(const struct build *build)
     return STATUS_OK;
 }
 
-/* A command line option, whether it does nothing, and why. */
 struct idle {
     enum option_id id;
     bool idle;

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-/* The tokens that stay and go. */
 struct cut {
     const struct build *build;
     const char *place;
@@ -45,7 +44,6 @@ static enum status count_tokens(struct cut *cut, const struct input_file *input)
     return STATUS_OK;
 }
 
-/* Removes the tokens from an axis of the tensor. */
 static enum status cut_axis(const struct cut *cut, struct tensor *tensor, size_t axis)
 {
     const struct tensor whole = *tensor;

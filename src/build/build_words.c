@@ -128,7 +128,6 @@ static enum status look_up(const struct lookup *lookup, const struct token_label
     return STATUS_OK;
 }
 
-/* Puts the inputs among the tensors. */
 static enum status put_inputs(const struct build *build, const struct file_tensor *made, struct input_file *rest)
 {
     const struct file_tensor *before = rest->tensors;
@@ -226,13 +225,12 @@ static enum status check_positions(const struct build *build, const struct param
     const size_t tokens = build->problem->size.queries, rows = words->positions.shape[0];
     if (tokens <= rows)
         return STATUS_OK;
-    return error_usage(build->error,
-                       "%s has %zu words, but position_embedding of %s has rows for %zu; type fewer words, or "
-                       "--add-positions off",
-                       build->options->sentence != NULL ? "--text" : build->inputs->source, tokens, source, rows);
+    return error_usage(
+        build->error,
+        "%s has %zu words, but position_embedding of %s has rows for %zu; type fewer words, or --add-positions off",
+        build->options->sentence != NULL ? "--text" : build->inputs->source, tokens, source, rows);
 }
 
-/* Adds the positions to every row of the inputs. */
 static enum status add_positions(const struct build *build)
 {
     struct problem *problem = build->problem;
@@ -267,9 +265,8 @@ static enum status make_positions(const struct build *build, struct parameters_w
     if (how == POSITIONS_OFF)
         return STATUS_OK;
     if (problem->given.is_cross)
-        return error_usage(build->error,
-                           "positions are added to the inputs of self-attention, and here the keys have inputs of "
-                           "their own; type --add-positions off");
+        return error_usage(build->error, "positions are added to the inputs of self-attention, and here the keys have "
+                                         "inputs of their own; type --add-positions off");
     if (how == POSITIONS_LEARNED) {
         if ((words->positions.rank > 0 && check_positions(build, words, source) != STATUS_OK) ||
             draw_positions(build, words) != STATUS_OK)

@@ -30,9 +30,8 @@ static bool can_be(const struct mechanism_row *mechanism, bool causal)
 
 static bool takes_options(enum mechanism mechanism, const struct options *options)
 {
-    for (int id = 0; id < OPTION_COUNT; id++)
-        if (asked(options, (enum option_id)id) && id != OPTION_CAUSAL &&
-            !options_takes(command_of(mechanism), mechanism, (enum option_id)id))
+    for (enum option_id id = 0; id < OPTION_COUNT; id++)
+        if (asked(options, id) && id != OPTION_CAUSAL && !options_takes(command_of(mechanism), mechanism, id))
             return false;
     return !asked(options, OPTION_CAUSAL) || can_be(&MECHANISMS[mechanism], options->causal);
 }
@@ -60,7 +59,6 @@ static int fit(enum mechanism mechanism, const struct options *options, const st
     return 2 + takes_settings(mechanism, input) + 2 * (mechanism_find(input->mechanism) == mechanism);
 }
 
-/* The first that fits best. */
 static enum mechanism choose(const struct options *options, const struct input_file *input)
 {
     enum mechanism chosen = MECHANISM_COUNT;
@@ -90,9 +88,8 @@ static const char *built_in(const struct options *options)
 {
     const enum mechanism mechanism = options->mechanism != MECHANISM_COUNT ? options->mechanism : choose(options, NULL);
     bool settings = false;
-    for (int id = 0; id < OPTION_COUNT; id++)
-        settings |=
-            asked(options, (enum option_id)id) && (OPTIONS[id].setting || OPTIONS[id].reads) && id != OPTION_GRAD;
+    for (enum option_id id = 0; id < OPTION_COUNT; id++)
+        settings |= asked(options, id) && (OPTIONS[id].setting || OPTIONS[id].reads) && id != OPTION_GRAD;
     if (options->random != NULL || mechanism == MECHANISM_COUNT)
         return NULL;
     if ((!settings || asked(options, OPTION_SENTENCE)) && options->mechanism == MECHANISM_COUNT)
@@ -125,10 +122,9 @@ enum status job_files_choose(struct job_files *job, struct options *options, str
     if (infers)
         options->mechanism = choose(options, input);
     if (options->mechanism == MECHANISM_COUNT)
-        return error_usage(error,
-                           "no mechanism takes all of these options; name the one that you mean: attn %s "
-                           "multihead FILE",
-                           command_name(options->command));
+        return error_usage(
+            error, "no mechanism takes all of these options; name the one that you mean: attn %s multihead FILE",
+            command_name(options->command));
     options->command = command_of(options->mechanism);
     return input != NULL ? keep(input, job_files_kinds(options), arena, error) : STATUS_OK;
 }

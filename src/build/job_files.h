@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The files that a job reads or, with --random, draws. */
-#ifndef ATTN_BUILD_JOB_FILES_H
-#define ATTN_BUILD_JOB_FILES_H
+#pragma once
 
 #include "cli/options.h"
 #include "layer/layer.h"
@@ -36,5 +35,3 @@ unsigned job_files_kinds(const struct options *options);
 /* attn page: if no mechanism is named, reads the input and chooses the one that fits options and input best; without a
  * file, gives a built-in input. Changes the options to those of the mechanism's command. */
 enum status job_files_choose(struct job_files *job, struct options *options, struct arena *arena, struct error *error);
-
-#endif

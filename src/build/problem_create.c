@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "build/problem_create.h"
 
+#include "base/threads.h"
 #include "build/build.h"
 
 #include "cli/option_text.h"
+#include "stage/gate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,13 +22,15 @@ static bool is_of_other_layer(const struct build *build)
     return recorded != NULL && strcmp(recorded, number) != 0;
 }
 
-/* Rejects input settings that choose a module's tensors, which attn has read before. */
+/* Rejects input settings that choose a module's tensors, which attn has read before. A result may name another layer,
+ * but not another adapter, of which its numbers would not tell. */
 static enum status check_late_settings(const struct build *build)
 {
-    static const enum option_id LATE[] = {OPTION_LAYER, OPTION_MODULE,   OPTION_FAMILY,
-                                          OPTION_HEADS, OPTION_KV_HEADS, OPTION_PACKING};
+    static const enum option_id LATE[] = {OPTION_LAYER,    OPTION_MODULE,  OPTION_FAMILY, OPTION_HEADS,
+                                          OPTION_KV_HEADS, OPTION_PACKING, OPTION_ADAPTER};
     for (size_t i = 0; i < sizeof LATE / sizeof LATE[0]; i++)
-        if (build->layer != NULL && !build->inputs->is_result && build->options->origin[LATE[i]] == ORIGIN_FILE)
+        if (build->layer != NULL && build->options->origin[LATE[i]] == ORIGIN_FILE &&
+            (LATE[i] == OPTION_ADAPTER || !build->inputs->is_result))
             return error_usage(build->error,
                                "%s: settings: %s decides which tensors attn reads, so a file cannot set it; type --%s",
                                build->inputs->source, OPTIONS[LATE[i]].name, OPTIONS[LATE[i]].name);
@@ -44,22 +48,8 @@ static enum status apply_settings(const struct build *build)
     if (inputs == NULL || inputs->is_result || build->options->origin[OPTION_RANDOM] != ORIGIN_FILE)
         return STATUS_OK;
     return error_usage(build->error,
-                       "%s: settings: random: the file has its own inputs; type --random SHAPE "
-                       "instead of a file",
+                       "%s: settings: random: the file has its own inputs; type --random SHAPE instead of a file",
                        inputs->source);
-}
-
-/* --rounding transformers needs a family. */
-static enum status check_family(const struct build *build)
-{
-    const struct family_row *family = build->problem->rounding.family;
-    const char *asked = build->options->family;
-    if (asked != NULL && family == NULL)
-        return error_usage(build->error, "unknown --family '%s'; attn help families lists them", asked);
-    if (build->options->rounding != ROUNDING_TRANSFORMERS || (family != NULL && !family->by_hand))
-        return STATUS_OK;
-    return error_usage(build->error, "--rounding transformers needs a model family; add "
-                                     "--family TYPE; attn help families lists them");
 }
 
 /* Copies the module, with facts replaced by the input's settings. */
@@ -102,10 +92,17 @@ static enum status apply_facts(const struct build *build)
             return build->error->status;
     if (check_late_settings(build) || take_facts(build))
         return build->error->status;
-    build->problem->rounding.family = layer != NULL ? layer->family : NULL;
-    if (build->problem->rounding.family == NULL && build->options->family != NULL)
-        build->problem->rounding.family = family_find(build->options->family);
-    return check_family(build);
+    const char *asked = build->options->family;
+    const struct family_row *family = layer != NULL ? layer->family : NULL;
+    if (family == NULL && asked != NULL)
+        family = family_find(asked);
+    build->problem->rounding.family = family;
+    if (asked != NULL && family == NULL)
+        return error_usage(build->error, "unknown --family '%s'; attn help families lists them", asked);
+    if (build->options->rounding != ROUNDING_TRANSFORMERS || (family != NULL && !family->by_hand))
+        return STATUS_OK;
+    return error_usage(
+        build->error, "--rounding transformers needs a model family; add --family TYPE; attn help families lists them");
 }
 
 /* A result's query and key are already rotated and scaled: drops its settings of these steps. */
@@ -113,25 +110,27 @@ static enum status forget_steps(const struct build *build)
 {
     static const enum option_id STEPS[] = {OPTION_ROPE,         OPTION_ROPE_THETA, OPTION_ROPE_COLUMNS,
                                            OPTION_ROPE_SCALING, OPTION_ROPE_AXES,  OPTION_POSITIONS,
-                                           OPTION_SCALE_ON};
+                                           OPTION_SCALE_ON,     OPTION_QUERY_GROWTH};
     struct options *options = build->options;
     const struct input_file *inputs = build->inputs;
     if (problem_projects(build->problem) || !inputs->is_result || input_file_has_layout(inputs, INPUT_FILE_GIVEN))
         return STATUS_OK;
     const bool scaled = options->origin[OPTION_SCALE_ON] == ORIGIN_FILE && options->scale_on == SCALE_ON_QUERY;
     const bool rotated = options->origin[OPTION_ROPE] == ORIGIN_FILE ||
-                         (input_file_setting(inputs, "rope") != NULL && options->rope != ROPE_NONE);
+                         (input_file_setting(inputs, "rope") != NULL && options->rope != ROPE_NONE) ||
+                         input_file_setting(inputs, "query_growth") != NULL;
     for (size_t i = 0; i < sizeof STEPS / sizeof STEPS[0] && rotated; i++)
         if (options->origin[STEPS[i]] == ORIGIN_COMMAND_LINE)
             return error_usage(build->error,
-                               "--%s: query and key of %s are already rotated or scaled; give them as they "
-                               "were before",
+                               "--%s: query and key of %s are already rotated or scaled; give them as they were before",
                                OPTIONS[STEPS[i]].name, inputs->source);
     for (size_t i = 0; i < sizeof STEPS / sizeof STEPS[0]; i++)
         if (options->origin[STEPS[i]] == ORIGIN_FILE)
             options->origin[STEPS[i]] = ORIGIN_DEFAULT;
-    if (rotated)
+    if (rotated) {
         options->rope = ROPE_NONE;
+        options->query_growth.by = 0;
+    }
     if (!scaled)
         return STATUS_OK;
     options->scale_on = SCALE_ON_SCORES;
@@ -197,7 +196,6 @@ static enum status check_labels(const struct build *build, const char *source, c
     return STATUS_OK;
 }
 
-/* Takes separate labels for queries and keys. */
 static enum status take_both(const struct build *build)
 {
     struct problem *problem = build->problem;
@@ -278,7 +276,6 @@ static enum status check_keys_file(const struct build *build)
     return STATUS_OK;
 }
 
-/* Checks batch and columns of key inputs against the inputs. */
 static enum status check_key_inputs(const struct build *build, const char *source, const char *name,
                                     const struct tensor *keys)
 {
@@ -304,10 +301,10 @@ static enum status take_key_inputs(const struct build *build)
     const struct file_tensor *found = file != NULL ? input_file_find(file, name) : NULL;
     problem->given.key_inputs = problem->given.inputs;
     if (found == NULL && build->layer != NULL && build->layer->module->cross)
-        return error_usage(build->error,
-                           "%s is cross-attention, whose keys and values come from another model's "
-                           "states; add --key-inputs FILE",
-                           build->layer->module->path);
+        return error_usage(
+            build->error,
+            "%s is cross-attention, whose keys and values come from another model's states; add --key-inputs FILE",
+            build->layer->module->path);
     if (found == NULL && build->keys != NULL)
         return error_usage(build->error, "%s: no \"inputs\"; expected an array of rows, one for each token",
                            file->source);
@@ -315,8 +312,8 @@ static enum status take_key_inputs(const struct build *build)
         return STATUS_OK;
     if (is_causal(build) && MECHANISMS[problem->mechanism].causality == CAUSALITY_ALWAYS)
         return error_usage(build->error,
-                           "%s: key_inputs does not belong here: the keys of causal attention are its own "
-                           "tokens; type attn self or multihead",
+                           "%s: key_inputs does not belong here: the keys of causal attention are its own tokens; type "
+                           "attn self or multihead",
                            file->source);
     if ((build->keys != NULL && check_keys_file(build) != STATUS_OK) ||
         check_key_inputs(build, file->source, name, &found->tensor) ||
@@ -325,8 +322,8 @@ static enum status take_key_inputs(const struct build *build)
         return build->error->status;
     if (build->layer != NULL && !build->layer->module->cross)
         return error_usage(build->error,
-                           "%s: %s is not cross-attention: its keys are its own tokens; leave out the "
-                           "key inputs, or type another --module",
+                           "%s: %s is not cross-attention: its keys are its own tokens; leave out the key inputs, or "
+                           "type another --module",
                            file->source, build->layer->module->path);
     problem->given.is_cross = true;
     problem->size.keys = found->tensor.shape[found->tensor.rank - 2];
@@ -335,20 +332,6 @@ static enum status take_key_inputs(const struct build *build)
     if (build->options->align == ALIGN_BOTTOM_RIGHT)
         problem->mask.offset = (int64_t)problem->size.keys - (int64_t)problem->size.queries;
     return STATUS_OK;
-}
-
-/* Rejects inputs so long that the model does more than attn. */
-static enum status check_most_tokens(const struct build *build)
-{
-    const struct problem *problem = build->problem;
-    const struct layer_fact *fact = build->layer != NULL ? layer_facts_find(&build->layer->facts, "most_tokens") : NULL;
-    const size_t tokens = memory_larger(problem->size.keys, problem->rotation.highest + 1);
-    return fact == NULL || tokens <= strtoull(fact->text, NULL, 10)
-               ? STATUS_OK
-               : error_usage(build->error,
-                             "%s: %s: from position %s on, this model's queries grow with their position, which attn "
-                             "does not compute; expected at most %s tokens",
-                             build->layer->config, fact->key, fact->text, fact->text);
 }
 
 /* Sets the fields that need no sizes. */
@@ -385,7 +368,6 @@ static enum status set_scale(const struct build *build)
                        BUILD_PLACE(build, OPTION_TEMPERATURE), options->temperature, scale);
 }
 
-/* Marks the heads that --without-heads leaves out of the output. */
 static enum status leave_heads_out(const struct build *build)
 {
     const struct build_tokens heads = {.lists = 1, .count = build->problem->size.heads, .what = "heads"};
@@ -397,7 +379,6 @@ static enum status leave_heads_out(const struct build *build)
     return build->error->status;
 }
 
-/* Sets the head of --head. */
 static enum status choose_head(const struct build *build)
 {
     const struct options *options = build->options;
@@ -413,7 +394,6 @@ static enum status choose_head(const struct build *build)
     return STATUS_OK;
 }
 
-/* The steps after the sizes. */
 static enum status finish_problem(const struct build *build)
 {
     struct problem *problem = build->problem;
@@ -424,8 +404,9 @@ static enum status finish_problem(const struct build *build)
         dtype_storage(problem->rounding.dtype) == problem->rounding.dtype)
         problem->rounding.when = ROUNDING_STAGES; /* no rounding within stages */
     if (problem->rounding.when == ROUNDING_OPERATIONS && problem->scaling.factor < 0)
-        return error_usage(build->error, "--rounding operations gives the root of the scale to query and to key; "
-                                         "type a --scale from 0 on");
+        return error_usage(
+            build->error,
+            "--rounding operations gives the root of the scale to query and to key; type a --scale from 0 on");
     if (options_format(options)->one_table && problem->given.other_count > 0 && options->stages[0] == STAGE_INPUTS)
         return error_usage(build->error, "a .npy holds one table, but the input also has %s; write .safetensors",
                            problem->given.others[problem->given.other_count - 1].name);
@@ -442,16 +423,17 @@ static enum status finish_problem(const struct build *build)
     problem->chosen.has_cell = problem->chosen.explains && options->cell != NULL;
     problem->chosen.explains &= !options->animate; /* the picture walks to the cell */
     if (problem->chosen.explains_config && problem->layer == NULL)
-        return error_usage(build->error, "--explain config explains a checkpoint's config; type attn layer "
-                                         "with --weights MODEL");
+        return error_usage(build->error,
+                           "--explain config explains a checkpoint's config; type attn layer with --weights MODEL");
     if (choose_head(build) != STATUS_OK)
         return build->error->status;
     if (!problem->parameters_only && (take_tokens(build) || build_sequence_labels(build) || build_queries(build)))
         return build->error->status;
     if (problem->chosen.explains && problem->rounding.when == ROUNDING_OPERATIONS)
-        return error_usage(build->error, "--explain needs stages that are rounded once; type "
-                                         "--rounding stages");
-    if (build_gate(build) || build_grad(build) || (problem->chosen.has_cell && build_cell(build) != STATUS_OK))
+        return error_usage(build->error, "--explain needs stages that are rounded once; type --rounding stages");
+    problem->path.threads = options->threads > 0 ? (unsigned)options->threads : threads_available();
+    if ((!problem->parameters_only && gate_make(problem, gate_sigmoid, build->arena, build->error)) ||
+        build_grad(build) || (problem->chosen.has_cell && build_cell(build) != STATUS_OK))
         return build->error->status;
     if (build_mistakes(build) || build_check_dtype(build) || build_stages(build) || build_mistaken_gradients(build) ||
         (!problem->parameters_only && (build_page(build) || build_path(build))))
@@ -512,7 +494,7 @@ enum status problem_create(struct problem *problem, const struct options *option
         if (build_unembedding(&build) != STATUS_OK)
             return error->status;
     }
-    if (!init && (build_buffers(&build) || build_mask(&build) || build_rope(&build) || check_most_tokens(&build)))
+    if (!init && (build_buffers(&build) || build_mask(&build) || build_rope(&build)))
         return error->status;
     return finish_problem(&build);
 }

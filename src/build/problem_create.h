@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Options and input files -> one validated attention problem. It checks every shape, those of parameters in
  * problem/parameters_take.c, all others in build_*.c; later code relies on that. */
-#ifndef ATTN_BUILD_PROBLEM_CREATE_H
-#define ATTN_BUILD_PROBLEM_CREATE_H
+#pragma once
 
 #include "build/job_files.h"
 #include "problem/problem.h"
@@ -12,5 +11,3 @@
  * memory is short. */
 enum status problem_create(struct problem *problem, const struct options *options, const struct job_files *files,
                            struct arena *arena, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a case of attn cases may ask of a kernel: the names of --can. src/cases/features.c says what each does. */
-#ifndef ATTN_CLI_CASE_FEATURES_H
-#define ATTN_CLI_CASE_FEATURES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ extern const struct case_feature_name {
 
 /* The name at that index; NULL after the last. */
 const char *case_feature_word(size_t index);
-
-#endif

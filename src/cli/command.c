@@ -17,6 +17,17 @@ const struct command_row COMMANDS[COMMAND_COUNT] = {MECHANISM_ROWS(OF_MECHANISM)
 #define AS_WORD(id, name, meaning, ...) {name, meaning},
 static const struct command_word PAGES[HELP_PAGE_COUNT] = {HELP_PAGE_ROWS(AS_WORD)};
 
+#define AS_EXAMPLE(title, file, what) {title, what, example_##file##_bytes, &example_##file##_length},
+const struct example_row EXAMPLES[EXAMPLE_COUNT] = {EXAMPLE_ROWS(AS_EXAMPLE)};
+
+size_t example_find(const char *name)
+{
+    size_t example = 0;
+    while (example < EXAMPLE_COUNT && strcmp(EXAMPLES[example].name, name) != 0)
+        example++;
+    return example;
+}
+
 /* NULL for other commands. */
 static const struct mechanism_row *mechanism_of(enum command command)
 {
@@ -49,10 +60,10 @@ bool command_is_listed(enum command command)
 
 enum command command_find(const char *word)
 {
-    int command = 0;
-    while (command < COMMAND_COUNT && strcmp(command_name((enum command)command), word) != 0)
+    enum command command = 0;
+    while (command < COMMAND_COUNT && strcmp(command_name(command), word) != 0)
         command++;
-    return (enum command)command;
+    return command;
 }
 
 /* Given query, key and value may have packed heads; projections make split or stacked ones. */
@@ -99,10 +110,9 @@ bool command_takes(enum command command, enum command word)
 size_t command_words(enum command command, bool pages, struct command_word words[COMMAND_WORDS])
 {
     size_t count = 0;
-    for (int word = 0; word < COMMAND_COUNT; word++)
-        if (command_takes(command, (enum command)word))
-            words[count++] =
-                (struct command_word){command_name((enum command)word), command_manual((enum command)word)->summary};
+    for (enum command word = 0; word < COMMAND_COUNT; word++)
+        if (command_takes(command, word))
+            words[count++] = (struct command_word){command_name(word), command_manual(word)->summary};
     for (size_t page = 0; page < HELP_PAGE_COUNT && COMMANDS[command].words == WORDS_TOPIC && pages; page++)
         words[count++] = PAGES[page];
     for (size_t example = 0; example < EXAMPLE_COUNT && COMMANDS[command].words == WORDS_EXAMPLE; example++)
@@ -112,8 +122,8 @@ size_t command_words(enum command command, bool pages, struct command_word words
 
 enum help_page help_page_find(const char *name)
 {
-    int page = 0;
+    enum help_page page = 0;
     while (page < HELP_PAGE_COUNT && strcmp(PAGES[page].name, name) != 0)
         page++;
-    return (enum help_page)page;
+    return page;
 }

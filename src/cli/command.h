@@ -3,12 +3,10 @@
  *
  * Abilities decide which options a command takes: an option lists abilities, and every command with one of them takes
  * it. A mechanism's row gives its abilities, which it lends to a command that names it: `init self`. */
-#ifndef ATTN_CLI_COMMAND_H
-#define ATTN_CLI_COMMAND_H
+#pragma once
 
 #include "base/manual.h"
 #include "cli/example.h"
-#include "cli/help_pages.h"
 #include "model/format.h"
 #include "model/mechanism.h"
 
@@ -69,6 +67,11 @@ struct command_row {
     struct manual manual;     /* a mechanism's is in its row; {0}: not listed in the help */
 };
 
+/* What commands that compute with any mechanism take over from it. */
+#define LENT_BY_ALL                                                                                            \
+    (ABILITY_RUNS | ABILITY_COMPUTES | ABILITY_PROJECTS | ABILITY_DRAWS | ABILITY_HAS_HEADS | ABILITY_STACKS | \
+     ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES | ABILITY_READS_WORDS | ABILITY_JOINS_HEADS)
+
 /* The other commands, a row each: identifier, and fields of struct command_row. */
 /* clang-format off */
 #define COMMAND_ROWS(ROW) \
@@ -89,9 +92,7 @@ struct command_row {
              {"attn diff expected.json context.npy --stages context", "one tensor without a name"}, \
              {"attn diff a.safetensors b.safetensors -f json | jq .first", "for a pipe"}}}) \
     ROW(WHY, .name = "why", .words = WORDS_MECHANISM, .abilities = ABILITY_SEARCHES, \
-        .lent = ABILITY_RUNS | ABILITY_COMPUTES | ABILITY_PROJECTS | ABILITY_DRAWS | ABILITY_HAS_HEADS | ABILITY_STACKS | \
-            ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES | ABILITY_OPENS | ABILITY_READS_WORDS | ABILITY_JOINS_HEADS, \
-        .foreign = "diagnose debug blame reason cause mistake mistakes", \
+        .lent = LENT_BY_ALL | ABILITY_OPENS, .foreign = "diagnose debug blame reason cause mistake mistakes", \
         .manual = {"which mistake produced your table", "attn why MECHANISM [options] [FILE] --mine TABLE", \
             "Computes the mechanism with known mistakes, and names the one that reproduces every number of your " \
             "table. Exit status 1: none does.", .page = "attn-why", \
@@ -99,9 +100,7 @@ struct command_row {
              {"attn why self inputs.json -s 789 --mine mine.txt", "a table as Python prints it"}, \
              {"attn why sdpa qkv.json --mine kernel.npy -f json", "for a pipe"}}}) \
     ROW(PAGE, .name = "page", .words = WORDS_PERHAPS, .abilities = ABILITY_PAGES, .out = "attn.html", .format = FORMAT_HTML, \
-        .lent = ABILITY_RUNS | ABILITY_COMPUTES | ABILITY_PROJECTS | ABILITY_DRAWS | ABILITY_HAS_HEADS | ABILITY_STACKS | \
-            ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES | ABILITY_OPENS | ABILITY_READS_WORDS | ABILITY_JOINS_HEADS, \
-        .foreign = "html web browser view visualize visualise show plot draw ui gui app serve interactive", \
+        .lent = LENT_BY_ALL | ABILITY_OPENS, .foreign = "html web browser view visualize visualise show plot draw ui gui app serve interactive", \
         .manual = {"every number on a page for your browser, to point at and edit", "attn page [MECHANISM] [options] [FILE]", \
             "Writes a page into attn.html, or --out, that shows every number and its arithmetic and lets you change them. " \
             "attn infers the mechanism from the options and the file. Without FILE the page shows a built-in input; " \
@@ -110,9 +109,7 @@ struct command_row {
              {"attn page inputs.json", "your own"}, \
              {"attn page inputs.json --causal --mistake scale-missing", "causal, with a mistake"}}}) \
     ROW(HEADS, .name = "heads", .words = WORDS_PERHAPS, .several = true, .abilities = ABILITY_MEASURES, \
-        .lent = ABILITY_RUNS | ABILITY_COMPUTES | ABILITY_PROJECTS | ABILITY_DRAWS | ABILITY_HAS_HEADS | ABILITY_STACKS | \
-            ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES | ABILITY_OPENS | ABILITY_READS_WORDS | ABILITY_JOINS_HEADS, \
-        .foreign = "detectheads headdetector inductionheads inductionhead patterns attentionpatterns", \
+        .lent = LENT_BY_ALL | ABILITY_OPENS, .foreign = "detectheads headdetector inductionheads inductionhead patterns attentionpatterns", \
         .manual = {"what each head attends to", \
             "attn heads [MECHANISM] [options] [FILE...] [-w CHECKPOINT]", \
             "Prints a line for each head: its mean weight on the previous token, the first, an earlier same token, the token " \
@@ -122,9 +119,7 @@ struct command_row {
              {"attn heads hidden.npy -w model/ --layer 1", "one layer of a checkpoint"}, \
              {"attn heads hidden-*.npy -w model/ -o heads.svg", "a map of every head of these layers"}}}) \
     ROW(WORKSHEET, .name = "worksheet", .words = WORDS_MECHANISM, .abilities = ABILITY_ASKS, \
-        .lent = ABILITY_RUNS | ABILITY_COMPUTES | ABILITY_PROJECTS | ABILITY_DRAWS | ABILITY_HAS_HEADS | ABILITY_STACKS | \
-            ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES | ABILITY_READS_WORDS | ABILITY_JOINS_HEADS, \
-        .required = ABILITY_BY_HAND, .foreign = "exercise exercises problem problems sheet quiz homework test exam", \
+        .lent = LENT_BY_ALL, .required = ABILITY_BY_HAND, .foreign = "exercise exercises problem problems sheet quiz homework test exam", \
         .manual = {"problems for a class, and their answers", "attn worksheet MECHANISM [options] [FILE]", \
             "Prints stages to fill in by hand, and on another page the answers with all arithmetic. Without FILE attn " \
             "draws small whole numbers that are easy to work with; - is standard input.", \
@@ -170,6 +165,20 @@ struct command_row {
     ROW(COMPLETE, .name = "--complete", .words = WORDS_AS_THEY_ARE)
 /* clang-format on */
 
+/* Pages of the help that are about no command. A row each: identifier, name after `attn help`, summary, function. */
+#define HELP_PAGE_ROWS(ROW)                                                                             \
+    ROW(COMMANDS, "commands", "the commands and their arguments", help_write_commands)                  \
+    ROW(STAGES, "stages", "the stages: what attn computes on the way to the result", help_write_stages) \
+    ROW(CLASSES, "classes", "the command line for each class of PyTorch", help_write_classes)           \
+    ROW(MISTAKES, "mistakes", "the mistakes that people make in attention code", help_write_mistakes)   \
+    ROW(FAMILIES, "families", "the models whose attention is known", help_write_families)               \
+    ROW(SCHEMA, "schema", "the JSON Schema of what attn writes as JSON", help_write_schema)             \
+    ROW(ALL, "all", "every option of every command", help_write_all)
+
+#define HELP_PAGE_ID(id, ...) HELP_PAGE_##id,
+enum help_page { HELP_PAGE_ROWS(HELP_PAGE_ID) HELP_PAGE_COUNT };
+#undef HELP_PAGE_ID
+
 #define COMMAND_ID(id, ...) COMMAND_##id,
 enum command { MECHANISM_ROWS(COMMAND_ID) COMMAND_ROWS(COMMAND_ID) COMMAND_COUNT };
 #undef COMMAND_ID
@@ -204,7 +213,6 @@ bool command_names_mechanism(enum command command);
 /* Whether the word may follow the command as a mechanism or a topic; COMMAND_HELP also stands for a bare `attn`. */
 bool command_takes(enum command command, enum command word);
 
-/* A word that may follow a command, and its meaning. */
 struct command_word {
     const char *name, *meaning;
 };
@@ -217,5 +225,3 @@ size_t command_words(enum command command, bool pages, struct command_word words
 
 /* The page of the help of that name, or HELP_PAGE_COUNT. */
 enum help_page help_page_find(const char *name);
-
-#endif

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Completion in bash, zsh and fish: short scripts that ask attn, and attn's answer. */
-#ifndef ATTN_CLI_COMPLETION_H
-#define ATTN_CLI_COMPLETION_H
+#pragma once
 
 #include "base/output.h"
 #include "cli/options.h"
 
-/* Writes the script for that shell. */
 void completion_write(enum shell shell, struct output *output);
 
 /* Answers `attn --complete WORD...`: the words after `attn`, the last one as typed up to the cursor; bash gives
@@ -14,5 +12,3 @@ void completion_write(enum shell shell, struct output *output);
  * candidate: the full word, perhaps with a tab and its meaning. Candidates begin with the typed word; they are texts of
  * the tables, whatever was typed. */
 void completion_answer(char *const *words, size_t count, struct output *output);
-
-#endif

@@ -29,10 +29,10 @@ static bool takes_value(const struct option_row *row)
 static enum option_id find_short(const char *word, const char **value)
 {
     for (const char *letter = word + 1; *letter != '\0'; letter++)
-        for (int id = 0; id < OPTION_COUNT; id++)
+        for (enum option_id id = 0; id < OPTION_COUNT; id++)
             if (OPTIONS[id].letter == *letter && takes_value(&OPTIONS[id])) {
                 *value = letter + 1;
-                return (enum option_id)id;
+                return id;
             }
     return OPTION_COUNT;
 }
@@ -141,7 +141,6 @@ static void offer_option(enum option_id id, const char *word, struct output *out
         offer(output, name, OPTIONS[id].help);
 }
 
-/* Offers the known words after a command. */
 static void offer_words(enum command command, bool pages, const char *word, struct output *output)
 {
     struct command_word words[COMMAND_WORDS];
@@ -175,14 +174,6 @@ static void offer_plain(const struct line *line, const char *word, struct output
         output_print(output, known ? "words\n" : "files\n");
 }
 
-static void offer_options(const struct line *line, const char *word, struct output *output)
-{
-    output_print(output, "words\n");
-    for (int id = 0; id < OPTION_COUNT; id++)
-        if (options_takes(line->command, line->mechanism, (enum option_id)id))
-            offer_option((enum option_id)id, word, output);
-}
-
 static void answer_line(const struct line *line, const char *word, struct output *output)
 {
     const char *value;
@@ -195,10 +186,14 @@ static void answer_line(const struct line *line, const char *word, struct output
         return;
     }
     const enum option_id id = find_option(word, &value);
-    if (value != NULL && (value[0] != '\0' || value[-1] == '='))
+    if (value != NULL && (value[0] != '\0' || value[-1] == '=')) {
         offer_values(line, id, word, (size_t)(value - word), value, output);
-    else
-        offer_options(line, word, output);
+        return;
+    }
+    output_print(output, "words\n");
+    for (enum option_id other = 0; other < OPTION_COUNT; other++)
+        if (options_takes(line->command, line->mechanism, other))
+            offer_option(other, word, output);
 }
 
 void completion_answer(char *const *words, size_t count, struct output *output)

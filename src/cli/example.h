@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The built-in inputs: files of data/, which the Makefile compiles into the program. */
-#ifndef ATTN_CLI_EXAMPLE_H
-#define ATTN_CLI_EXAMPLE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -40,5 +39,3 @@ extern const struct example_row EXAMPLES[EXAMPLE_COUNT];
 
 /* The example of that name, or EXAMPLE_COUNT. */
 size_t example_find(const char *name);
-
-#endif

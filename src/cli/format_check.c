@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/format_check.h"
+#include "cli/options.h"
 
 #include "base/folder.h"
 #include "base/text.h"
@@ -80,7 +80,6 @@ static enum status check_count(const struct options *options, struct error *erro
     return error_usage(error, "a .npy holds one table; type --stages context, or another stage, or write .safetensors");
 }
 
-/* Only some formats can write arithmetic. */
 static enum status check_explain(const struct options *options, struct error *error)
 {
     if (options->origin[OPTION_EXPLAIN] == ORIGIN_DEFAULT)
@@ -110,20 +109,18 @@ static enum status check_picture(const struct options *options, struct error *er
         const enum stage stage = options->stages[i];
         if (format->pictures && !stage_is_drawn(stage))
             return error_usage(error,
-                               "--stages: '%s' has no picture; expected inputs, parameters or stages up to output, "
-                               "or another --format than %s",
+                               "--stages: '%s' has no picture; expected inputs, parameters or stages up to output, or "
+                               "another --format than %s",
                                stage_name(stage), format->name);
         squares += stage_is_square(stage);
     }
     if (options->heatmap && options->stage_count > 0 && squares == 0)
-        return error_usage(error,
-                           "--heatmap draws tables of T x T, and --stages %.80s names none; expected one, such "
-                           "as weights",
-                           options->stages_text);
+        return error_usage(
+            error, "--heatmap draws tables of T x T, and --stages %.80s names none; expected one, such as weights",
+            options->stages_text);
     return STATUS_OK;
 }
 
-/* Checks options about the look of a picture. */
 static enum status check_look(const struct options *options, struct error *error)
 {
     const struct format_row *format = options_format(options);
@@ -171,7 +168,6 @@ static enum status refuse_format(const struct options *options, struct error *er
                        list_written(options->command, false, list), options_format(options)->name);
 }
 
-/* Only some formats can write steps. */
 static enum status check_steps(const struct options *options, struct error *error)
 {
     const char *names[FORMAT_COUNT];

@@ -2,8 +2,6 @@
 #include "cli/help.h"
 
 #include "base/text.h"
-#include "base/version.h"
-#include "cli/help_lines.h"
 #include "model/stages.h"
 
 #include <math.h>
@@ -145,7 +143,6 @@ static void name_option(const struct option_row *row, char *head, size_t size)
         text_add(&text, row->optional ? " [%s]" : " %s", row->argument);
 }
 
-/* How a page describes options. */
 struct telling {
     bool whole; /* the full help; else up to the first semicolon */
     bool values;
@@ -166,40 +163,33 @@ static void write_option(struct output *output, const struct telling *telling, e
     help_entry(output, head, OPTION_COLUMN, help);
 }
 
-/* Writes the command's everyday options, in their order. */
 static void write_everyday(struct output *output, const struct telling *telling)
 {
     bool first = true;
     for (int place = 1; place <= OPTION_COUNT; place++)
-        for (int id = 0; id < OPTION_COUNT; id++) {
-            if (OPTIONS[id].everyday != place || !is_taken(telling->command, (enum option_id)id))
+        for (enum option_id id = 0; id < OPTION_COUNT; id++) {
+            if (OPTIONS[id].everyday != place || !is_taken(telling->command, id))
                 continue;
             if (first)
                 output_print(output, "\nOptions that most people use:\n");
-            write_option(output, telling, (enum option_id)id);
+            write_option(output, telling, id);
             first = false;
         }
-}
-
-/* Whether the help of the command leaves the option to --help=all. */
-static bool is_rare(const struct telling *telling, enum option_id id)
-{
-    return !telling->rare &&
-           (OPTIONS[id].rare & command_abilities(telling->command, COMMANDS[telling->command].mechanism)) != 0;
 }
 
 /* Writes its other options. Returns how many it left out. */
 static size_t write_others(struct output *output, const struct telling *telling)
 {
+    const unsigned abilities = command_abilities(telling->command, COMMANDS[telling->command].mechanism);
     size_t left_out = 0;
     output_print(output, "\nOther options:\n");
-    for (int id = 0; id < OPTION_COUNT; id++) {
-        if (OPTIONS[id].everyday != 0 || !is_taken(telling->command, (enum option_id)id))
+    for (enum option_id id = 0; id < OPTION_COUNT; id++) {
+        if (OPTIONS[id].everyday != 0 || !is_taken(telling->command, id))
             continue;
-        if (is_rare(telling, (enum option_id)id))
+        if (!telling->rare && (OPTIONS[id].rare & abilities) != 0)
             left_out++;
         else
-            write_option(output, telling, (enum option_id)id);
+            write_option(output, telling, id);
     }
     return left_out;
 }
@@ -236,14 +226,6 @@ static void write_head(struct output *output)
     write_words(output, COMMAND_HELP, false);
 }
 
-static void write_first(struct output *output)
-{
-    write_head(output);
-    write_everyday(output, &(struct telling){.command = COMMAND_COUNT});
-    output_write(output, "\n", 1);
-    help_wrap(output, "More: attn COMMAND --help, attn help stages, attn help all, man attn.", 0, 0);
-}
-
 /* --- the others -------------------------------------------------------------------------------------------------- */
 
 static void write_usage(struct output *output, const char *before, enum command topic)
@@ -253,10 +235,9 @@ static void write_usage(struct output *output, const char *before, enum command 
     char line[TEXT_BYTES];
     struct text text = text_begin(line, sizeof line);
     text_add(&text, "%s%.*s", before, any != NULL ? (int)(any - usage) : (int)strlen(usage), usage);
-    for (int word = 0; word < COMMAND_COUNT && any != NULL; word++)
-        if (command_takes(topic, (enum command)word))
-            text_add(&text, "%s%s", strchr(" [", text.bytes[text.length - 1]) != NULL ? "" : "|",
-                     command_name((enum command)word));
+    for (enum command word = 0; word < COMMAND_COUNT && any != NULL; word++)
+        if (command_takes(topic, word))
+            text_add(&text, "%s%s", strchr(" [", text.bytes[text.length - 1]) != NULL ? "" : "|", command_name(word));
     if (any != NULL)
         text_add(&text, "%s", any + strlen(ANY));
     help_wrap(output, line, 0, DEEP);
@@ -280,7 +261,10 @@ static void write_closing(struct output *output, enum command topic, size_t left
 void help_write(enum command topic, bool all, struct output *output)
 {
     if (topic == COMMAND_COUNT || !command_is_listed(topic)) {
-        write_first(output);
+        write_head(output);
+        write_everyday(output, &(struct telling){.command = COMMAND_COUNT});
+        output_write(output, "\n", 1);
+        help_wrap(output, "More: attn COMMAND --help, attn help stages, attn help all, man attn.", 0, 0);
         return;
     }
     const struct manual *manual = command_manual(topic);
@@ -312,21 +296,21 @@ void help_write_stages(struct output *output)
               "attn COMMAND --help lists those of a mechanism.",
               0, 0);
     output_write(output, "\n", 1);
-    for (int stage = 0; stage < STAGE_NAMES; stage++)
-        if (stage_exists((enum stage)stage))
+    for (enum stage stage = 0; stage < STAGE_NAMES; stage++)
+        if (stage_exists(stage))
             help_entry(output, STAGES[stage].name, STAGE_COLUMN, STAGES[stage].help);
 }
 
 void help_write_commands(struct output *output)
 {
-    for (int command = 0; command < COMMAND_COUNT; command++) {
-        if (!command_is_listed((enum command)command))
+    for (enum command command = 0; command < COMMAND_COUNT; command++) {
+        if (!command_is_listed(command))
             continue;
         if (command > 0)
             output_write(output, "\n", 1);
-        write_usage(output, "", (enum command)command);
+        write_usage(output, "", command);
         write_indented(output, DEEP);
-        help_wrap(output, command_manual((enum command)command)->description, DEEP, DEEP);
+        help_wrap(output, command_manual(command)->description, DEEP, DEEP);
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/help_lines.h"
+#include "cli/help.h"
 
 #include <string.h>
 
@@ -21,7 +21,6 @@ static const struct {
     {"F.scaled_dot_product_attention(query, key, value, is_causal=True)", "attn sdpa qkv.json --causal"},
 };
 
-/* Arguments in Python, and their counterparts in attn. */
 static const struct {
     const char *argument, *told;
 } ARGUMENTS[] = {

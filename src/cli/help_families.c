@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/text.h"
-#include "cli/help_lines.h"
+#include "cli/help.h"
 #include "model/family.h"
 
 enum { FAMILY_COLUMN = 24, TEXT_BYTES = 512 };

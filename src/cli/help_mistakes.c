@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/text.h"
-#include "cli/help_lines.h"
+#include "cli/help.h"
 #include "model/mistake.h"
 
 enum { MISTAKE_COLUMN = 32, TEXT_BYTES = 256 };
@@ -35,10 +35,10 @@ void help_write_mistakes(struct output *output)
               "Mistakes that people make in attention code, by slot. --mistake NAME[,NAME] computes with them, at most "
               "one per slot; attn why finds those behind a wrong table.",
               0, 0);
-    for (int slot = 0; slot < MISTAKE_SLOT_COUNT; slot++) {
-        output_print(output, "\n%s:\n", mistake_slot_name((enum mistake_slot)slot));
+    for (enum mistake_slot slot = 0; slot < MISTAKE_SLOT_COUNT; slot++) {
+        output_print(output, "\n%s:\n", mistake_slot_name(slot));
         for (int id = 0; id < MISTAKE_COUNT; id++)
-            if (MISTAKES[id].slot == (enum mistake_slot)slot)
+            if (MISTAKES[id].slot == slot)
                 write_mistake(output, &MISTAKES[id]);
     }
     output_write(output, "\n", 1);

@@ -2,7 +2,7 @@
 /* The JSON Schema: schema.json, and the definitions of names, settings and tables, from their rows. */
 #include "base/json_writer.h"
 #include "base/version.h"
-#include "cli/help_lines.h"
+#include "cli/help.h"
 #include "cli/options.h"
 #include "model/mask_rows.h"
 #include "model/parameter_rows.h"
@@ -44,8 +44,8 @@ static void write_names(struct json *json)
         json_text(json, NULL, MECHANISMS[i].name);
     close(json, 2);
     open_definition(json, "dtype", "enum", '[');
-    for (int i = 0; i < DTYPE_COUNT; i++)
-        json_text(json, NULL, dtype_name((enum dtype)i));
+    for (enum dtype i = 0; i < DTYPE_COUNT; i++)
+        json_text(json, NULL, dtype_name(i));
     close(json, 2);
     open_definition(json, "stage", "enum", '[');
     for (int i = 0; i < STAGE_NAMES; i++)
@@ -78,11 +78,11 @@ static void write_settings(struct json *json)
 {
     char name[64];
     open_definition(json, "settings", "properties", '{');
-    for (int id = 0; id < OPTION_COUNT; id++) {
+    for (enum option_id id = 0; id < OPTION_COUNT; id++) {
         if (!OPTIONS[id].setting)
             continue;
         json_line(json, 2);
-        json_open(json, options_setting_name((enum option_id)id, name, sizeof name), '{');
+        json_open(json, options_setting_name(id, name, sizeof name), '{');
         write_setting_type(json, &OPTIONS[id]);
         json_text(json, "description", OPTIONS[id].help);
         json_close(json);

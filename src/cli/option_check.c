@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/option_check.h"
+#include "cli/options.h"
 
 #include "base/output.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "cli/format_check.h"
 #include "model/stage_id.h"
 
 #include <errno.h>
@@ -24,8 +23,8 @@ static enum status parse_stages(const char *option, const char *all, const char 
         if (stage == STAGE_NAMES) {
             const char *names[STAGE_NAMES];
             char word[80], hint[128];
-            for (int i = 0; i < STAGE_NAMES; i++)
-                names[i] = stage_name((enum stage)i);
+            for (enum stage i = 0; i < STAGE_NAMES; i++)
+                names[i] = stage_name(i);
             snprintf(word, sizeof word, "%.*s", (int)length, name);
             suggest_hint(hint, sizeof hint, "", word, names, STAGE_NAMES);
             const enum stage meant = stage_meant(word);
@@ -66,7 +65,6 @@ static enum status parse_part(struct options *options, struct error *error)
     return STATUS_OK;
 }
 
-/* Checks A and B, and the format of the report. */
 static enum status check_diff(struct options *options, struct error *error)
 {
     char **files = options->files;
@@ -91,8 +89,7 @@ bool options_want_color(const struct options *options, const struct output *outp
 /* Adds commands, or mechanisms, that take the option to the list (size bytes), "self, causal", each after `before`. */
 static void list_commands(enum command command, enum option_id id, const char *before, char *list, size_t size)
 {
-    for (int word = 0; word < COMMAND_COUNT; word++) {
-        const enum command other = (enum command)word;
+    for (enum command other = 0; other < COMMAND_COUNT; other++) {
         if (command_takes(command, other) && options_takes(other, COMMANDS[other].mechanism, id)) {
             const size_t length = strlen(list);
             snprintf(list + length, size - length, "%s%s%s", length > 0 ? ", " : "", before, command_name(other));
@@ -113,26 +110,6 @@ enum status option_refuse(enum command command, enum mechanism mechanism, enum o
         return error_usage(error, "--%s is not an option of %s%s; %s", OPTIONS[id].name, own, name,
                            OPTIONS[id].elsewhere);
     return error_usage(error, "--%s is not an option of %s%s, but of: %s", OPTIONS[id].name, own, name, list);
-}
-
-/* A command that names a mechanism takes only that one's options. */
-static enum status check_mechanism(const struct options *options, struct error *error)
-{
-    const enum command command = options->command;
-    for (int id = 0; id < OPTION_COUNT; id++)
-        if (options->origin[id] == ORIGIN_COMMAND_LINE &&
-            !options_takes(command, options->mechanism, (enum option_id)id))
-            return option_refuse(command, options->mechanism, (enum option_id)id, error);
-    return STATUS_OK;
-}
-
-/* Checks --mine. */
-static enum status check_why(const struct options *options, struct error *error)
-{
-    if (options->mine != NULL)
-        return STATUS_OK;
-    return error_usage(error, "why needs your table: type attn why %s FILE --mine TABLE",
-                       MECHANISMS[options->mechanism].name);
 }
 
 /* Rejects sizes with --check, which takes them from the folder, and options of the report without it. */
@@ -166,23 +143,9 @@ static enum status check_worksheet(struct options *options, struct error *error)
         options->precision = 2;
     if (options->variants == 1 || options->in == NULL)
         return STATUS_OK;
-    return error_usage(error,
-                       "--variants %llu needs drawn numbers, and %.80s has its own; leave the file out, or type "
-                       "--random SHAPE",
-                       (unsigned long long)options->variants, options->in);
-}
-
-/* "needs a mechanism: attn init self, causal or multihead" */
-static enum status lack_mechanism(enum command command, struct error *error)
-{
-    const char *names[MECHANISM_COUNT] = {NULL};
-    char list[128];
-    size_t count = 0;
-    for (int word = 0; word < COMMAND_COUNT; word++)
-        if (command_takes(command, (enum command)word))
-            names[count++] = command_name((enum command)word);
-    return error_usage(error, "%s needs a mechanism: type attn %s %s", command_name(command), command_name(command),
-                       text_alternatives(names, count, list, sizeof list));
+    return error_usage(
+        error, "--variants %llu needs drawn numbers, and %.80s has its own; leave the file out, or type --random SHAPE",
+        (unsigned long long)options->variants, options->in);
 }
 
 bool options_read_inputs(const struct options *options)
@@ -205,8 +168,8 @@ static const char *file_read(const struct options *options, enum option_id id)
 static enum status check_standard(const struct options *options, struct error *error)
 {
     const char *first = NULL;
-    for (int id = 0; id < OPTION_COUNT; id++) {
-        const char *file = file_read(options, (enum option_id)id);
+    for (enum option_id id = 0; id < OPTION_COUNT; id++) {
+        const char *file = file_read(options, id);
         if (file == NULL || strcmp(file, "-") != 0)
             continue;
         if (first != NULL)
@@ -230,8 +193,8 @@ static enum status check_out(const struct options *options, struct error *error)
     const bool keeps_input = COMMANDS[options->command].words == WORDS_INPUT && options->stage_count == 0 &&
                              format->holds_whole && !format->one_table;
     bool replaces = false;
-    for (int id = 0; id < OPTION_COUNT; id++) {
-        const char *file = keeps_input && id == OPTION_IN ? NULL : file_read(options, (enum option_id)id);
+    for (enum option_id id = 0; id < OPTION_COUNT; id++) {
+        const char *file = keeps_input && id == OPTION_IN ? NULL : file_read(options, id);
         if (file != NULL && output_replaces(options->out, file, &replaces, error) != STATUS_OK)
             return error->status;
         if (replaces)
@@ -260,9 +223,7 @@ static enum status check_steps(const struct options *options, struct error *erro
             return error_usage(error, "--%s applies to --steps; add --steps", OPTIONS[OWN[i]].name);
     for (size_t i = 0; options->steps && i < sizeof OTHERS / sizeof OTHERS[0]; i++)
         if (options->origin[OTHERS[i]] == ORIGIN_COMMAND_LINE)
-            return error_usage(error,
-                               "--steps runs over all tokens and prints a table of its steps; "
-                               "leave out --%s",
+            return error_usage(error, "--steps runs over all tokens and prints a table of its steps; leave out --%s",
                                OPTIONS[OTHERS[i]].name);
     return STATUS_OK;
 }
@@ -271,16 +232,25 @@ enum status option_check(struct options *options, struct error *error)
 {
     const bool named = options->mechanism != MECHANISM_COUNT;
     options->stage_count = options->blank_count = 0;
-    if (COMMANDS[options->command].words == WORDS_MECHANISM && !named)
-        return lack_mechanism(options->command, error);
+    if (COMMANDS[options->command].words == WORDS_MECHANISM && !named) {
+        const char *names[MECHANISM_COUNT] = {NULL}, *command = command_name(options->command);
+        char list[128];
+        size_t count = 0;
+        for (enum command word = 0; word < COMMAND_COUNT; word++)
+            if (command_takes(options->command, word))
+                names[count++] = command_name(word);
+        return error_usage(error, "%s needs a mechanism: type attn %s %s", command, command,
+                           text_alternatives(names, count, list, sizeof list));
+    }
     if (check_standard(options, error) != STATUS_OK)
         return error->status;
     if (options->origin[OPTION_D_IN] != ORIGIN_DEFAULT && options->in != NULL)
         return error_usage(error, "--d-in and %.80s both give the width of the inputs; leave one out", options->in);
     if (options->random != NULL && options->in != NULL && !options->jsonl)
         return error_usage(error, "--random and %.80s both give the inputs; leave one out", options->in);
-    if (command_names_mechanism(options->command) && named && check_mechanism(options, error) != STATUS_OK)
-        return error->status;
+    for (enum option_id id = 0; id < OPTION_COUNT && command_names_mechanism(options->command) && named; id++)
+        if (options->origin[id] == ORIGIN_COMMAND_LINE && !options_takes(options->command, options->mechanism, id))
+            return option_refuse(options->command, options->mechanism, id, error);
     if (options->command == COMMAND_JOIN && options->file_count == 0)
         return error_usage(error, "join needs the parts: type attn join PART... --out FILE");
     if (parse_stages("stages", "shown", options->stages_text, options->stages, &options->stage_count, error) ||
@@ -288,8 +258,10 @@ enum status option_check(struct options *options, struct error *error)
         parse_part(options, error) || check_steps(options, error) || format_choose(options, error) ||
         check_out(options, error))
         return error->status;
+    if (options->command == COMMAND_WHY && options->mine == NULL)
+        return error_usage(error, "why needs your table: type attn why %s FILE --mine TABLE",
+                           MECHANISMS[options->mechanism].name);
     if ((options->command == COMMAND_DIFF && check_diff(options, error) != STATUS_OK) ||
-        (options->command == COMMAND_WHY && check_why(options, error) != STATUS_OK) ||
         (options->command == COMMAND_CASES && check_cases(options, error) != STATUS_OK) ||
         (options->command == COMMAND_WORKSHEET && check_worksheet(options, error) != STATUS_OK))
         return error->status;

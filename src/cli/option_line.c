@@ -6,22 +6,6 @@
 
 #include <string.h>
 
-static bool is_told(const struct options *options, enum option_id id)
-{
-    const struct option_row *row = &OPTIONS[id];
-    return options->origin[id] == ORIGIN_COMMAND_LINE && (row->setting || row->reads) && id != OPTION_IN &&
-           options_takes(command_of(options->mechanism), options->mechanism, id);
-}
-
-/* The option that negates the flag. */
-static enum option_id negation_of(enum option_id flag)
-{
-    int id = 0;
-    while (id < OPTION_COUNT && (OPTIONS[id].kind != OPTION_NEGATION || OPTIONS[id].negated != flag))
-        id++;
-    return (enum option_id)id;
-}
-
 /* " -s 789", " --causal", " --no-causal" */
 static void add_option(const struct options *options, enum option_id id, struct text *line)
 {
@@ -29,7 +13,9 @@ static void add_option(const struct options *options, enum option_id id, struct 
     char room[OPTION_TEXT_BYTES];
     const char *value = option_text(options, id, room);
     const bool denied = row->kind == OPTION_FLAG && strcmp(value, "false") == 0;
-    const enum option_id said = denied ? negation_of(id) : id;
+    int said = denied ? 0 : (int)id;
+    while (denied && said < OPTION_COUNT && (OPTIONS[said].kind != OPTION_NEGATION || OPTIONS[said].negated != id))
+        said++;
     if (said == OPTION_COUNT)
         return;
     if (OPTIONS[said].letter != '\0')
@@ -53,9 +39,10 @@ void options_command_line(const struct options *options, struct text *line)
     text_add(line, "attn %s", MECHANISMS[options->mechanism].name);
     if (options->in != NULL)
         option_line_input(options->in, line);
-    for (int id = 0; id < OPTION_COUNT; id++)
-        if (is_told(options, (enum option_id)id))
-            add_option(options, (enum option_id)id, line);
+    for (enum option_id id = 0; id < OPTION_COUNT; id++)
+        if (options->origin[id] == ORIGIN_COMMAND_LINE && (OPTIONS[id].setting || OPTIONS[id].reads) &&
+            id != OPTION_IN && options_takes(command_of(options->mechanism), options->mechanism, id))
+            add_option(options, id, line);
 }
 
 void options_part_line(const struct options *options, struct text *line)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the command line of a job, for a person to type again. */
-#ifndef ATTN_CLI_OPTION_LINE_H
-#define ATTN_CLI_OPTION_LINE_H
+#pragma once
 
 #include "base/text.h"
 #include "cli/options.h"
@@ -20,5 +19,3 @@ void options_part_line(const struct options *options, struct text *line);
 
 /* Adds the input after a mechanism: " data/inputs.json", " -", " -i -begins-with-a-dash.json". */
 void option_line_input(const char *file, struct text *line);
-
-#endif

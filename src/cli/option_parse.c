@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/help_lines.h"
-#include "cli/option_check.h"
+#include "cli/help.h"
 #include "cli/option_value.h"
 
 #include "base/suggest.h"
@@ -29,8 +28,7 @@ static bool takes(enum command command, enum option_id id)
 /* The command or mechanism with that foreign name that may follow the command; or --version after a bare `attn`. */
 static const char *meant_word(enum command command, const char *word)
 {
-    for (int i = 0; i < COMMAND_COUNT; i++) {
-        const enum command meant = (enum command)i;
+    for (enum command meant = 0; meant < COMMAND_COUNT; meant++) {
         if ((command_takes(command, meant) || (command == COMMAND_HELP && meant == COMMAND_VERSION)) &&
             suggest_knows(command_foreign(meant), word))
             return command_name(meant);
@@ -45,8 +43,8 @@ static void hint_of_no_command(const char *word, bool pages, struct text *hint)
     const enum option_id found = options_find(word, strlen(word)), meant = options_meant(word);
     const enum option_id id = found != OPTION_COUNT ? found : meant;
     const enum format format = format_find(word);
-    int first = 0;
-    while (id != OPTION_COUNT && !takes((enum command)first, id))
+    enum command first = 0;
+    while (id != OPTION_COUNT && !takes(first, id))
         first++;
     const bool valued = id != OPTION_COUNT && OPTIONS[id].argument != NULL && !OPTIONS[id].optional;
     if (pages && stage_exists(stage))
@@ -59,11 +57,10 @@ static void hint_of_no_command(const char *word, bool pages, struct text *hint)
     else if (format != FORMAT_COUNT)
         text_add(hint, "; for that format type attn self FILE --format %s", FORMATS[format].name);
     else if (id != OPTION_COUNT)
-        text_add(hint, "; it is an option: type attn %s FILE --%s%s%s", command_name((enum command)first),
-                 OPTIONS[id].name, valued ? " " : "", valued ? OPTIONS[id].argument : "");
+        text_add(hint, "; it is an option: type attn %s FILE --%s%s%s", command_name(first), OPTIONS[id].name,
+                 valued ? " " : "", valued ? OPTIONS[id].argument : "");
 }
 
-/* STATUS_USAGE for a word that may not follow the command. */
 static enum status unknown_word(enum command command, bool pages, const char *word, struct error *error)
 {
     struct command_word words[COMMAND_WORDS];
@@ -176,13 +173,13 @@ static void describe_letters(char *letters)
 /* Lists the long names that the command takes, for getopt and abbreviations. */
 static void describe_longs(enum command command, struct option *longs)
 {
-    for (int id = 0; id < OPTION_COUNT; id++) {
+    for (enum option_id id = 0; id < OPTION_COUNT; id++) {
         const struct option_row *row = &OPTIONS[id];
-        if (!takes(command, (enum option_id)id))
+        if (!takes(command, id))
             continue;
-        *longs++ = (struct option){row->name, argument_of(row), NULL, FIRST_LONG + id};
+        *longs++ = (struct option){row->name, argument_of(row), NULL, FIRST_LONG + (int)id};
         if (row->alias != NULL)
-            *longs++ = (struct option){row->alias, argument_of(row), NULL, FIRST_LONG + id};
+            *longs++ = (struct option){row->alias, argument_of(row), NULL, FIRST_LONG + (int)id};
     }
     for (int i = 0; i < OPTION_SYNONYMS; i++)
         if (takes(command, SYNONYMS[i].id))
@@ -263,10 +260,10 @@ static enum status unknown_option(const struct options *options, const char *wor
             text_add(&text, "%s--%s", text.length > 0 ? ", " : "", other->name);
     if (count > 1)
         return error_usage(error, "%s is short for several options: type %s", name, list);
-    for (int id = 0; id < OPTION_COUNT; id++)
-        names[id] = takes(options->command, (enum option_id)id) ? OPTIONS[id].name : NULL;
+    for (enum option_id id = 0; id < OPTION_COUNT; id++)
+        names[id] = takes(options->command, id) ? OPTIONS[id].name : NULL;
     suggest_hint(hint, sizeof hint, "--", bare, names, OPTION_COUNT);
-    for (int id = 0; id < OPTION_COUNT; id++)
+    for (enum option_id id = 0; id < OPTION_COUNT; id++)
         names[id] = OPTIONS[id].name;
     const char *nearest = hint[0] == '\0' ? suggest_word(bare, names, OPTION_COUNT) : NULL;
     if (nearest != NULL)
@@ -286,13 +283,6 @@ static enum status refuse_sentence(const char *word, struct error *error)
 {
     return error_usage(
         error, "'%.80s' is not a file; attn reads numbers, a row for each token: attn example shows such a file", word);
-}
-
-/* STATUS_USAGE for JSON on the command line. */
-static enum status refuse_numbers(const struct options *options, const char *word, struct error *error)
-{
-    return error_usage(error, "'%.80s' is not a file; put it into one, or type echo '%.80s' | attn %s", word, word,
-                       command_name(options->command));
 }
 
 static enum status two_inputs(const struct options *options, const char *word, struct error *error)
@@ -325,7 +315,8 @@ static enum status take_option(struct options *options, enum option_id id, const
     if (id == OPTION_IN && strchr(argument, ' ') != NULL && is_sentence(argument))
         return refuse_sentence(argument, error);
     if (id == OPTION_IN && (argument[0] == '[' || argument[0] == '{') && access(argument, F_OK) != 0)
-        return refuse_numbers(options, argument, error);
+        return error_usage(error, "'%.80s' is not a file; put it into one, or type echo '%.80s' | attn %s", argument,
+                           argument, command_name(options->command));
     snprintf(place, sizeof place, "--%s", row->name);
     enum status status = option_store(options, id, place, argument, error);
     options->origin[row->kind == OPTION_NEGATION ? row->negated : id] = ORIGIN_COMMAND_LINE;
@@ -346,7 +337,6 @@ static enum status take_topic(struct options *options, const char *word, struct 
     return STATUS_OK;
 }
 
-/* Its error lists all examples. */
 static enum status take_example(struct options *options, const char *word, struct error *error)
 {
     if (options->file_count++ > 0)
@@ -360,7 +350,6 @@ static enum status take_example(struct options *options, const char *word, struc
     return error_usage(error, "unknown example '%.80s'; expected one of these:", word);
 }
 
-/* Its error lists all lessons. */
 static enum status take_lesson(struct options *options, const char *word, struct error *error)
 {
     char *end;
@@ -388,16 +377,9 @@ static enum status take_mechanism(struct options *options, const char *word, str
     return STATUS_OK;
 }
 
-static bool may_name(enum command command, const char *word)
-{
-    const enum command found = command_find(word);
-    return (found != COMMAND_COUNT && command_takes(command, found)) ||
-           (meant_word(command, word) != NULL && is_sentence(word));
-}
-
-/* Takes a word that is no option. */
 static enum status take_word(struct options *options, char *word, struct error *error)
 {
+    const enum command found = command_find(word);
     switch (COMMANDS[options->command].words) {
     case WORDS_NONE:
         return error_usage(error, "unexpected '%.80s'; type attn %s alone", word, command_name(options->command));
@@ -420,7 +402,9 @@ static enum status take_word(struct options *options, char *word, struct error *
             return take_mechanism(options, word, error);
         break;
     case WORDS_PERHAPS:
-        if (options->mechanism == MECHANISM_COUNT && options->in == NULL && may_name(options->command, word))
+        if (options->mechanism == MECHANISM_COUNT && options->in == NULL &&
+            ((found != COMMAND_COUNT && command_takes(options->command, found)) ||
+             (meant_word(options->command, word) != NULL && is_sentence(word))))
             return take_mechanism(options, word, error);
         if (COMMANDS[options->command].several && options->in != NULL) {
             options->files[options->file_count++] = word;
@@ -461,10 +445,10 @@ static void read_underscores(char *word)
 
 static enum option_id option_of_letter(int letter)
 {
-    int id = 0;
+    enum option_id id = 0;
     while (id < OPTION_COUNT && OPTIONS[id].letter != letter)
         id++;
-    return (enum option_id)id;
+    return id;
 }
 
 /* STATUS_USAGE for a word that getopt rejected: an unknown option, or a missing or extra argument. */
@@ -532,7 +516,9 @@ static enum status parse_words(struct options *options, int argc, char **argv, s
             return error->status;
         if (word[0] == '-' && word[1] == '-' && word[2] != '\0' && !is_long_option(options, longs, word))
             return unknown_option(options, word, error);
-        int code = getopt_long(argc, argv, letters, longs, NULL);
+        const bool dash = strcmp(word, "-") == 0; /* musl's getopt would end the options there */
+        const int code = dash ? PLAIN_WORD : getopt_long(argc, argv, letters, longs, NULL);
+        optind += dash;
         if (code == -1)
             break;
         if (code >= FIRST_LONG && code < FIRST_SYNONYM && OPTIONS[code - FIRST_LONG].optional && optarg == NULL &&
@@ -575,7 +561,6 @@ static enum status take_first(struct options *options, const char *word, struct 
     return unknown_word(COMMAND_HELP, false, word, error);
 }
 
-/* Reads the first word, the command or --version. */
 static enum status parse_command(struct options *options, int argc, char **argv, struct error *error)
 {
     if (argc < 2)
@@ -595,21 +580,14 @@ static enum status parse_command(struct options *options, int argc, char **argv,
     return STATUS_OK;
 }
 
-static enum status store_defaults(struct options *options, struct error *error)
-{
-    for (int id = 0; id < OPTION_COUNT; id++)
-        if (OPTIONS[id].initial != NULL &&
-            option_store(options, (enum option_id)id, OPTIONS[id].name, OPTIONS[id].initial, error) != STATUS_OK)
-            return error->status;
-    return STATUS_OK;
-}
-
 enum status options_parse(struct options *options, int argc, char **argv, struct error *error)
 {
     *options = (struct options){
         .command = COMMAND_HELP, .topic = COMMAND_COUNT, .page = HELP_PAGE_COUNT, .mechanism = MECHANISM_COUNT};
-    if (store_defaults(options, error) != STATUS_OK)
-        return error->status;
+    for (enum option_id id = 0; id < OPTION_COUNT; id++)
+        if (OPTIONS[id].initial != NULL &&
+            option_store(options, id, OPTIONS[id].name, OPTIONS[id].initial, error) != STATUS_OK)
+            return error->status;
     enum status status = parse_command(options, argc, argv, error);
     if (status != STATUS_OK)
         return status;

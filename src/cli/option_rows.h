@@ -17,8 +17,7 @@
  *
  * Commands with one of the abilities take the option. The help of an everyday option, up to its first semicolon, fits a
  * line of 51 columns. */
-#ifndef ATTN_CLI_OPTION_ROWS_H
-#define ATTN_CLI_OPTION_ROWS_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -199,6 +198,10 @@
     ROW(POSITIONS, positions, TEXT, ABILITY_COMPUTES, .name = "positions", .argument = "LIST", .setting = true, \
         .asked = "positions", .foreign = "positionids position cacheposition", .fallback = "0, 1, 2, ...", \
         .rare = RARE, .help = "positions of the tokens, for --rope: 0,1,4-9; of several axes in rows, with ; between, or grid:HxW") \
+    ROW(QUERY_GROWTH, query_growth_text, TEXT, ABILITY_COMPUTES, .name = "query-growth", .argument = "A,N", \
+        .setting = true, .parse = option_parse_query_growth, .asked = "query growth", \
+        .foreign = "attntemperaturetuning floorscale llama4scalingbeta", .fallback = "none", \
+        .rare = RARE, .help = "multiply the query at position p by 1 + A ln(1 + floor(p / N)); A,N,1 counts p from 1") \
     ROW(ALIBI, alibi, CHOICE(enum alibi, ALIBIS), ABILITY_COMPUTES, .name = "alibi", .argument = "SLOPES", .setting = true, \
         .asked = "alibi", .foreign = "usealibi alibibias", .initial = "off", \
         .rare = RARE, .help = "lower the scores with distance, by the usual slopes of the heads, or as Falcon scales them") \
@@ -236,7 +239,7 @@
         .help = "which of several, by how its name begins: decoder, vision_model") \
     ROW(CONFIG, config, FILE, ABILITY_OPENS, .name = "config", .argument = "FILE", .reads = true, \
         .fallback = "config.json beside the checkpoint", .help = "heads, windows, scales, rotations of the model") \
-    ROW(ADAPTER, adapter, FILE, ABILITY_OPENS, .name = "adapter", .argument = "DIR", \
+    ROW(ADAPTER, adapter, FILE, ABILITY_OPENS, .name = "adapter", .argument = "DIR", .asked = "adapter", .setting = true, \
         .foreign = "lora peft loraadapter", .fallback = "none", \
         .help = "add the LoRA adapter of this folder to the weights, as PEFT merges it") \
     ROW(FAMILY, family, TEXT, ABILITY_COMPUTES, .name = "family", .argument = "TYPE", .asked = "family", .setting = true, \
@@ -360,5 +363,3 @@
     ROW("quiet", PROGRESS, "never") \
     ROW("silent", PROGRESS, "never")
 /* clang-format on */
-
-#endif

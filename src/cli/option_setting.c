@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/option_check.h"
 #include "cli/option_value.h"
 
 #include "base/suggest.h"
@@ -49,8 +48,8 @@ static enum status unknown_setting(const char *source, const char *name, struct 
     char texts[OPTION_COUNT][SETTING_BYTES], hint[128];
     const char *meant = options_setting_meant(name, hint, sizeof hint);
     const char *names[OPTION_COUNT];
-    for (int id = 0; id < OPTION_COUNT; id++)
-        names[id] = OPTIONS[id].setting ? options_setting_name((enum option_id)id, texts[id], sizeof texts[id]) : NULL;
+    for (enum option_id id = 0; id < OPTION_COUNT; id++)
+        names[id] = OPTIONS[id].setting ? options_setting_name(id, texts[id], sizeof texts[id]) : NULL;
     if (meant != NULL)
         return error_usage(error, "%s: settings: unknown name '%.80s'; did you mean '%s'?", source, name, meant);
     suggest_hint(hint, sizeof hint, "", name, names, OPTION_COUNT);

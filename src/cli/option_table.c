@@ -73,6 +73,14 @@ const struct option_row OPTIONS[OPTION_COUNT] = {OPTION_ROWS(AS_ROW, AS_NEGATION
 #define AS_SYNONYM(name, id, value) {name, OPTION_##id, value},
 const struct option_synonym SYNONYMS[OPTION_SYNONYMS] = {SYNONYM_ROWS(AS_SYNONYM)};
 
+#define CASE_FEATURE_NAME(id, name, words) {name, words},
+const struct case_feature_name CASE_FEATURE_NAMES[CASE_FEATURE_COUNT] = {CASE_FEATURES(CASE_FEATURE_NAME)};
+
+const char *case_feature_word(size_t index)
+{
+    return index < CASE_FEATURE_COUNT ? CASE_FEATURE_NAMES[index].name : NULL;
+}
+
 bool options_takes(enum command command, enum mechanism mechanism, enum option_id id)
 {
     return (OPTIONS[id].abilities & command_abilities(command, mechanism)) != 0;
@@ -90,11 +98,11 @@ bool option_is_called(const char *own, const char *name, size_t length)
 
 enum option_id options_find(const char *name, size_t length)
 {
-    int id = 0;
+    enum option_id id = 0;
     while (id < OPTION_COUNT && !option_is_called(OPTIONS[id].name, name, length) &&
            !option_is_called(OPTIONS[id].alias, name, length))
         id++;
-    return (enum option_id)id;
+    return id;
 }
 
 enum option_id options_find_long(const char *word)
@@ -105,10 +113,10 @@ enum option_id options_find_long(const char *word)
 
 enum option_id options_meant(const char *name)
 {
-    int id = 0;
+    enum option_id id = 0;
     while (id < OPTION_COUNT && !suggest_knows(OPTIONS[id].foreign, name))
         id++;
-    return (enum option_id)id;
+    return id;
 }
 
 /* Writes a bound, "65536" or "2^64-1", into text (OPTION_BOUND_BYTES); returns text. */
@@ -124,8 +132,7 @@ static const char *bound_text(uint64_t bound, char *text)
             continue;
         return text;
     }
-    snprintf(text, OPTION_BOUND_BYTES, "%llu", (unsigned long long)bound);
-    return text;
+    return text_format(text, OPTION_BOUND_BYTES, "%llu", (unsigned long long)bound);
 }
 
 const char *options_range(const struct option_row *row, char *text)

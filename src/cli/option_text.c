@@ -24,8 +24,7 @@ const char *option_text(const struct options *options, enum option_id id, char *
     case OPTION_NEGATION:
         return *(const bool *)field ? "true" : "false";
     case OPTION_WHOLE:
-        snprintf(text, OPTION_TEXT_BYTES, "%llu", (unsigned long long)*(const uint64_t *)field);
-        return text;
+        return text_format(text, OPTION_TEXT_BYTES, "%llu", (unsigned long long)*(const uint64_t *)field);
     case OPTION_REAL:
         decimal_from_double(*(const double *)field, text);
         return text;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The value of an option as text, for the settings of a result and for command lines. */
-#ifndef ATTN_CLI_OPTION_TEXT_H
-#define ATTN_CLI_OPTION_TEXT_H
+#pragma once
 
 #include "cli/options.h"
 
@@ -14,5 +13,3 @@ const char *option_text(const struct options *options, enum option_id id, char *
 
 /* For the row of --mistake: "scale-missing,tiles-last-alone:4", in the order of the slots; NULL: none. */
 option_teller option_tell_mistakes;
-
-#endif

@@ -78,10 +78,10 @@ enum status option_parse_scale(struct options *options, const char *place, const
     if (strcmp(text, "off") == 0)
         return STATUS_OK;
     if (!read_quotient(text, &options->scale))
-        return error_usage(error,
-                           "%s '%.80s' is not a scale; expected a number, a quotient such as 1/8 or 1/sqrt(64), or "
-                           "off, which is 1",
-                           place, text);
+        return error_usage(
+            error,
+            "%s '%.80s' is not a scale; expected a number, a quotient such as 1/8 or 1/sqrt(64), or off, which is 1",
+            place, text);
     if (!isfinite(options->scale))
         return error_usage(error, "%s %.80s is out of range; expected %s", place, text, range->expected);
     options->scale += 0.0; /* -0 is 0 */
@@ -147,6 +147,23 @@ enum status option_parse_window(struct options *options, const char *place, cons
     return STATUS_OK;
 }
 
+enum status option_parse_query_growth(struct options *options, const char *place, const char *text, struct error *error)
+{
+    struct query_growth *growth = &options->query_growth;
+    const size_t length = strcspn(text, ",");
+    const char *every = text + length + (text[length] == ','), *rest = every + strspn(every, "0123456789");
+    const size_t digits = (size_t)(rest - every);
+    growth->ahead = strcmp(rest, ",1") == 0;
+    if (!decimal_to_double(text, length, &growth->by) || !isfinite(growth->by) || digits == 0 || digits > 9 ||
+        strtoul(every, NULL, 10) == 0 || (rest[0] != '\0' && !growth->ahead))
+        return error_usage(error,
+                           "%s '%.80s' is no growth; expected A,N or A,N,1, a number and from how many positions on, "
+                           "as in 0.1,8192",
+                           place, text);
+    growth->every = strtoul(every, NULL, 10);
+    return STATUS_OK;
+}
+
 enum status option_parse_rope_columns(struct options *options, const char *place, const char *text, struct error *error)
 {
     static const char LAST[] = "last:";
@@ -155,10 +172,9 @@ enum status option_parse_rope_columns(struct options *options, const char *place
     char *end;
     const unsigned long long columns = strtoull(digits, &end, 10);
     if (digits[0] < '0' || digits[0] > '9' || *end != '\0' || columns < 2 || columns > 65536 || columns % 2 != 0)
-        return error_usage(error,
-                           "%s '%.80s' is not a number of columns; expected an even number from 2 on, as in 64, or "
-                           "last:64",
-                           place, text);
+        return error_usage(
+            error, "%s '%.80s' is not a number of columns; expected an even number from 2 on, as in 64, or last:64",
+            place, text);
     options->rope_columns = (size_t)columns;
     options->rope_last = last;
     return STATUS_OK;
@@ -195,8 +211,8 @@ static const char *list_forms(const struct mistake_row *row, char *text, size_t 
         count++;
     if (row->forms != NULL)
         return text_alternatives(row->forms, count, text, size);
-    snprintf(text, size, "%s%.10g..%.10g, %s", row->whole ? "a whole number, " : "", row->from, row->to, row->number);
-    return text;
+    return text_format(text, size, "%s%.10g..%.10g, %s", row->whole ? "a whole number, " : "", row->from, row->to,
+                       row->number);
 }
 
 /* Finds the index of the word text[0 .. length) among the forms. */

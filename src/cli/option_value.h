@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the value of an option, from the command line, a file's settings, or its default; for this room. */
-#ifndef ATTN_CLI_OPTION_VALUE_H
-#define ATTN_CLI_OPTION_VALUE_H
+#pragma once
 
 #include "cli/options.h"
 
@@ -37,6 +36,9 @@ option_parser option_parse_mistakes;
 /* --window "L,R", two whole numbers from -1 on: window_left and window_right. */
 option_parser option_parse_window;
 
+/* --query-growth "0.1,8192" or "0.1,8192,1": query_growth. */
+option_parser option_parse_query_growth;
+
 /* --can "causal,gqa": rejects names of no feature. --only "edge-16,window": rejects what no name of a case has. */
 option_parser option_parse_can, option_parse_only;
 
@@ -45,5 +47,3 @@ option_parser option_parse_help;
 
 /* --answers, --answers one-page or --no-answers: answers and one_page. */
 option_parser option_parse_answers;
-
-#endif

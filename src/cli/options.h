@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The parsed command line. option_rows.h has a row for each option, command.h the commands. */
-#ifndef ATTN_CLI_OPTIONS_H
-#define ATTN_CLI_OPTIONS_H
+#pragma once
 
 #include "base/choice.h"
 #include "base/output.h"
 #include "base/setting.h"
 #include "cli/command.h"
 #include "model/format.h"
+#include "model/growth.h"
 #include "model/mask.h"
 #include "model/mistake.h"
 #include "model/norm.h"
@@ -109,6 +109,7 @@ enum shell { SHELLS(CHOICE_ID) SHELL_COUNT };
     FIELD(ROPE_SCALING, rope_scaling_text, const char *) \
     FIELD(ROPE_AXES, rope_axes_text, const char *) \
     FIELD(POSITIONS, positions, const char *) \
+    FIELD(QUERY_GROWTH, query_growth_text, const char *) \
     FIELD(ALIBI, alibi, enum alibi) \
     FIELD(SCALE_ON, scale_on, enum scale_on) \
     FIELD(RESIDUAL, residual, bool) \
@@ -235,6 +236,7 @@ struct options {
     OPTION_FIELDS(OPTION_FIELD, OPTION_NO_FIELD)
     enum origin origin[OPTION_COUNT];
     int64_t window_left, window_right;                  /* --window; -1: unbounded */
+    struct query_growth query_growth;                   /* --query-growth */
     size_t rope_columns;                                /* --rope-columns; 0: all, */
     bool rope_last;                                     /* the last columns of a head, else the first */
     struct rope_scaling rope_scaling;                   /* --rope-scaling */
@@ -297,6 +299,13 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
 
 /* In option_check.c: */
 
+/* Reads --stages, --blank and --part, and chooses the format. STATUS_USAGE where two options, or an option and the
+ * command, exclude each other. */
+enum status option_check(struct options *options, struct error *error);
+
+/* STATUS_USAGE for an option of other commands, or of the command with other mechanisms (MECHANISM_COUNT: with any). */
+enum status option_refuse(enum command command, enum mechanism mechanism, enum option_id id, struct error *error);
+
 /* Whether the command has inputs, from a file, from standard input or drawn. */
 bool options_read_inputs(const struct options *options);
 
@@ -304,6 +313,12 @@ bool options_read_inputs(const struct options *options);
 bool options_want_color(const struct options *options, const struct output *output);
 
 /* In format_check.c: */
+
+/* Without --format, chooses by the suffix of --out, or by the command. STATUS_USAGE for a suffix of no format. */
+enum status format_choose(struct options *options, struct error *error);
+
+/* STATUS_USAGE where the format cannot hold the result that the options ask for. */
+enum status format_check(const struct options *options, struct error *error);
 
 /* The row of the chosen format. */
 const struct format_row *options_format(const struct options *options);
@@ -329,5 +344,3 @@ enum status options_setting(struct options *options, const struct setting *setti
  * has that option; the text must outlive the options. STATUS_USAGE "source: name: ..." for a value out of range. */
 enum status options_fact(struct options *options, const char *name, const char *text, const char *source,
                          struct error *error);
-
-#endif

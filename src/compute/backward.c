@@ -6,6 +6,7 @@
 #include "compute/setup.h"
 #include "model/stages.h"
 #include "stage/backward_mistake.h"
+#include "stage/gate.h"
 #include "stage/operand_steps.h"
 #include "stage/projections.h"
 
@@ -13,10 +14,10 @@
 #include <string.h>
 
 /* The gradients before query, key and value. */
-static const uint64_t BEYOND = STAGE_BIT(STAGE_GRAD_NORMED_QUERY) | STAGE_BIT(STAGE_GRAD_NORMED_KEY) |
-                               STAGE_BIT(STAGE_GRAD_PROJECTED_QUERY) | STAGE_BIT(STAGE_GRAD_PROJECTED_KEY) |
-                               STAGE_BIT(STAGE_GRAD_PROJECTED_VALUE) | STAGE_BIT(STAGE_GRAD_INPUTS) |
-                               STAGE_BIT(STAGE_GRAD_KEY_INPUTS) | STAGE_BIT(STAGE_GRAD_PARAMETERS);
+static const uint64_t BEYOND =
+    STAGE_BIT(STAGE_GRAD_NORMED_QUERY) | STAGE_BIT(STAGE_GRAD_NORMED_KEY) | STAGE_BIT(STAGE_GRAD_PROJECTED_QUERY) |
+    STAGE_BIT(STAGE_GRAD_PROJECTED_KEY) | STAGE_BIT(STAGE_GRAD_PROJECTED_VALUE) | STAGE_BIT(STAGE_GRAD_GATE) |
+    STAGE_BIT(STAGE_GRAD_INPUTS) | STAGE_BIT(STAGE_GRAD_KEY_INPUTS) | STAGE_BIT(STAGE_GRAD_PARAMETERS);
 
 /* Stages that are sums over rows of T x T. */
 static const uint64_t SUMMED = STAGE_BIT(STAGE_GRAD_VALUE) | STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_GRAD_KEY) |
@@ -54,7 +55,9 @@ static double count_extra(const struct problem *problem, uint64_t stages)
     numbers += rows * (double)(problem->size.words > 0 ? problem->size.words + problem->size.d_in : 0);
     if (stage_applies(problem, STAGE_GRAD_ATTN_MASK))
         numbers += (double)tensor_count(&problem->mask.attn_mask);
-    if (stages & STAGE_BIT(STAGE_GRAD_PARAMETERS) && problem->plan.has_out)
+    if (stage_applies(problem, STAGE_GRAD_GATE)) /* and the contexts, and their gate */
+        numbers += 3 * contexts;
+    else if (stages & STAGE_BIT(STAGE_GRAD_PARAMETERS) && problem->plan.has_out)
         numbers += contexts;
     return numbers * sizeof(double) + (stages & BEYOND ? backward_operands_bytes(problem) : 0);
 }
@@ -83,7 +86,7 @@ static enum status widen(struct problem *problem, struct arena *arena, struct er
             tensor_convert(given, DTYPE_F64, problem->given.source, "", &finite, given, arena, error) != STATUS_OK)
             return error->status;
     }
-    return STATUS_OK;
+    return gate_make(problem, gate_sigmoid, arena, error);
 }
 
 static enum status hold(struct backward *backward, enum stage stage, size_t rank, const size_t *shape,
@@ -118,6 +121,14 @@ static void unproject(const double *output, size_t columns, const double *weight
     }
 }
 
+/* Writes a row of all heads side by side to that of each head, (B, H, Tq, d_v). */
+static void store_heads(const struct problem *problem, size_t row, const double *contexts, const struct tensor *held)
+{
+    const size_t d = problem->size.d_value, heads = problem->size.heads, queries = problem->size.queries;
+    for (size_t head = 0; head < heads && held->rank > 0; head++)
+        tensor_store(held, ((row / queries * heads + head) * queries + row % queries) * d, d, contexts + head * d);
+}
+
 /* Cuts rows of grad_output, or of the contexts of all heads, into those of each head. */
 struct cutting {
     struct backward *backward;
@@ -129,12 +140,11 @@ static void cut_row(void *context, size_t row, unsigned thread)
 {
     const struct cutting *cutting = context;
     const struct problem *problem = &cutting->backward->problem;
-    const size_t d = problem->size.d_value, heads = problem->size.heads, queries = problem->size.queries,
-                 columns = cutting->columns;
+    const size_t columns = cutting->columns, width = problem->size.heads * problem->size.d_value;
     const struct tensor *held = cutting->backward->attention.held;
     double *output = cutting->rooms + thread * cutting->room, *contexts = output + columns;
     const size_t words = problem->size.words;
-    double *logits = contexts + heads * d;
+    double *logits = contexts + width;
     load_given(problem, row * (words > 0 ? words : columns), words > 0 ? words : columns, words > 0 ? logits : output);
     if (words > 0) {
         unproject(logits, words, cutting->unembedding, columns, output);
@@ -143,11 +153,12 @@ static void cut_row(void *context, size_t row, unsigned thread)
     }
     tensor_store(&held[STAGE_GRAD_OUTPUT], row * columns, columns, output);
     if (cutting->weight != NULL)
-        unproject(output, columns, cutting->weight, heads * d, contexts);
-    problem_gate_heads(problem, row, cutting->weight != NULL ? contexts : output);
-    for (size_t head = 0; head < heads; head++)
-        tensor_store(&held[STAGE_GRAD_CONTEXT], ((row / queries * heads + head) * queries + row % queries) * d, d,
-                     (cutting->weight != NULL ? contexts : output) + head * d);
+        unproject(output, columns, cutting->weight, width, contexts);
+    else
+        contexts = output;
+    store_heads(problem, row, contexts, &held[STAGE_GRAD_GATE]); /* the contexts are not there yet */
+    problem_gate_heads(problem, row, contexts);
+    store_heads(problem, row, contexts, &held[STAGE_GRAD_CONTEXT]);
 }
 
 static enum status cut_heads(struct backward *backward, size_t columns, struct error *error)
@@ -173,9 +184,9 @@ static enum status make_contexts(struct backward *backward, struct arena *arena,
 {
     const struct problem *problem = &backward->problem;
     const size_t columns = problem_columns_of_head(problem, STAGE_GRAD_OUTPUT);
-    if (hold(backward, STAGE_GRAD_CONTEXT, 4,
-             (const size_t[]){problem->size.items, problem->size.heads, problem->size.queries, problem->size.d_value},
-             arena, error))
+    const size_t shape[] = {problem->size.items, problem->size.heads, problem->size.queries, problem->size.d_value};
+    if (hold(backward, STAGE_GRAD_CONTEXT, 4, shape, arena, error) ||
+        (stage_applies(problem, STAGE_GRAD_GATE) && hold(backward, STAGE_GRAD_GATE, 4, shape, arena, error)))
         return error->status;
     if (!is_side_by_side(problem)) {
         const struct tensor *contexts = &backward->attention.held[STAGE_GRAD_CONTEXT];
@@ -443,9 +454,16 @@ static enum status go_beyond(struct backward *backward, struct arena *arena, str
     struct tensor *held = backward->attention.held;
     struct backward_operands *operands = &backward->operands;
     const struct tensor made[PROJECTION_COUNT] = {held[STAGE_GRAD_QUERY], held[STAGE_GRAD_KEY], held[STAGE_GRAD_VALUE]};
-    if (backward_operands(operands, &backward->problem, made, arena, error) != STATUS_OK)
+    const struct problem *problem = &backward->problem;
+    const size_t of_head = problem->size.queries * problem->size.d_value;
+    double *gate = held[STAGE_GRAD_GATE].data;
+    for (size_t i = 0; gate != NULL && i < tensor_count(&backward->contexts); i++)
+        gate[i] *= problem_leaves_out(problem, i / of_head % problem->size.heads)
+                       ? 0
+                       : ((const double *)backward->contexts.data)[i];
+    if (backward_operands(operands, problem, made, &held[STAGE_GRAD_GATE], arena, error) != STATUS_OK)
         return error->status;
-    if (problem_projects(&backward->problem))
+    if (problem_projects(problem))
         add_residual(backward);
     held[STAGE_GRAD_PROJECTED_QUERY] = operands->projected[PROJECTION_QUERY];
     held[STAGE_GRAD_PROJECTED_KEY] = operands->projected[PROJECTION_KEY];
@@ -457,7 +475,6 @@ static enum status go_beyond(struct backward *backward, struct arena *arena, str
     operands->parameters.relative_bias = backward->relative_bias;
     if (backward->contexts.rank == 0)
         return STATUS_OK;
-    const struct problem *problem = &backward->problem;
     return (problem->plan.has_out && make_product(backward, false, error) != STATUS_OK) ||
                    (problem->size.words > 0 && make_product(backward, true, error) != STATUS_OK)
                ? error->status
@@ -538,7 +555,8 @@ enum status backward_create(struct backward *backward, const struct problem *pro
     if (setup_room(backward->attention.extra_bytes, error) || widen(&backward->problem, arena, error) ||
         make_contexts(backward, arena, error))
         return error->status;
-    if (stages & STAGE_BIT(STAGE_GRAD_PARAMETERS) && hold_beyond(backward, arena, error) != STATUS_OK)
+    if ((stages & STAGE_BIT(STAGE_GRAD_PARAMETERS) || backward->attention.held[STAGE_GRAD_GATE].rank > 0) &&
+        hold_beyond(backward, arena, error) != STATUS_OK)
         return error->status;
     if (stages & (SUMMED | BEYOND) && hold_sums(backward, arena, error) != STATUS_OK)
         return error->status;

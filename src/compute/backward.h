@@ -16,13 +16,13 @@
 
 struct backward {
     struct problem problem; /* the same in double, by the reference */
-    /* held, besides query, key and value: grad_output (B, Tq, columns), grad_context (B, H, Tq, d_v), grad_query (B, H,
-     * Tq, d), grad_key (B, H_kv, Tk, d), grad_value (B, H_kv, Tk, d_v), grad_sinks and grad_alibi_slopes (H), and
-     * grad_attn_mask with the shape of attn_mask */
+    /* held, besides query, key and value: grad_output (B, Tq, columns), grad_context and grad_gate (B, H, Tq, d_v),
+     * grad_query (B, H, Tq, d), grad_key (B, H_kv, Tk, d), grad_value (B, H_kv, Tk, d_v), grad_sinks and
+     * grad_alibi_slopes (H), and grad_attn_mask with the shape of attn_mask */
     struct streamed_output streamed; /* none */
     struct attention attention;
     struct row_stream rows;
-    struct tensor contexts;            /* (B, H, Tq, d_v), if out_proj has a gradient */
+    struct tensor contexts;            /* (B, H, Tq, d_v), if out_proj or a gate has a gradient */
     struct tensor relative_bias;       /* the gradient with respect to T5's table */
     struct backward_operands operands; /* with respect to what query, key and value are made of */
 };

@@ -90,7 +90,8 @@ struct backward_projection {
     struct backward_operands *gradients;
     const struct problem *problem;
     enum projection_id id;
-    const struct tensor *made;      /* the gradient with respect to query, key or value */
+    bool gates;                     /* not that of query, but of the gate, which is from the same inputs */
+    const struct tensor *made;      /* the gradient with respect to query, key, value or gate */
     size_t heads, d, d_in, columns; /* of all modules; columns = heads d / modules */
     double **weights, **biases;     /* (modules): (d_in, columns); (columns) or NULL; or */
     struct latent_step step;
@@ -98,6 +99,17 @@ struct backward_projection {
     struct backward_sums sums;
     size_t first; /* first token of these rooms, over all items */
 };
+
+static bool is_latent(const struct backward_projection *job)
+{
+    return !job->gates && latent_makes(job->problem, job->id);
+}
+
+static const struct projection *module_projection(const struct backward_projection *job,
+                                                  const struct parameters *parameters, size_t module)
+{
+    return job->gates ? &parameters->gate : &parameters->modules[module].projections[job->id];
+}
 
 static const struct norm *norm_of(const struct parameters *parameters, enum projection_id id)
 {
@@ -131,9 +143,11 @@ static void project(const struct backward_projection *job, const struct tensor *
     memcpy(x, room + job->at.source, job->d_in * sizeof *x);
     if (norms_source(job))
         norm_input_row(problem, x);
-    if (latent_makes(problem, job->id))
+    if (job->gates)
+        return;
+    if (is_latent(job))
         latent_row(problem, job->id, &job->step, x, room + job->at.steps, projected);
-    for (size_t module = 0; module < problem->plan.module_count && !latent_makes(problem, job->id); module++)
+    for (size_t module = 0; module < problem->plan.module_count && !is_latent(job); module++)
         projection_row(problem, x, job->weights[module], job->biases[module], projected + module * job->columns,
                        job->d_in, job->columns);
     memcpy(clipped, projected, job->heads * job->d * sizeof *clipped);
@@ -157,9 +171,10 @@ static void steps_back(const struct backward_projection *job, size_t item, size_
     const struct problem *problem = job->problem;
     const struct rope *rope = &problem->rotation.rope;
     const size_t position = operand_position(problem, job->id, item, row);
+    const double factor = operand_factor(problem, position);
     double *above = room + job->at.above, *cosines = room + job->at.angles, *sines = cosines + rope->columns / 2;
     for (size_t i = 0; i < job->heads * job->d && operand_is_scaled(problem, job->id); i++)
-        above[i] *= problem->scaling.query_factor;
+        above[i] *= factor;
     if (operand_is_rotated(problem, job->id) && position != SIZE_MAX) {
         const struct backward_mistake *mistake = problem->mistake.backward;
         rope_turns(rope, position, ROPE_ROUNDING_ONCE, DTYPE_F64, cosines, sines);
@@ -177,7 +192,7 @@ static void modules_back(const struct backward_projection *job, double *room)
     const struct problem *problem = job->problem;
     double *below = room + job->at.below;
     memset(below, 0, job->d_in * sizeof *below);
-    if (latent_makes(problem, job->id)) {
+    if (is_latent(job)) {
         latent_back(problem, job->id, &job->step, room + job->at.steps, room + job->at.above, room + job->at.own,
                     room + job->at.narrow, room + job->at.latent_weight, room + job->at.latent_bias);
         projection_back(room + job->at.narrow, job->step.first, below, job->d_in,
@@ -202,6 +217,16 @@ static void project_back(const struct backward_projection *job, size_t at, doubl
         sums[at * job->d_in + k] += below[k];
 }
 
+/* Through the sigmoid, and summed over the columns that share a gate. */
+static void sigmoid_back(const struct backward_projection *job, size_t token, double *above)
+{
+    const size_t repeats = job->heads * job->d / job->columns;
+    for (size_t i = 0; i < job->heads * job->d; i++) {
+        const double gate = problem_gate(job->problem, token, i), share = above[i] * gate * (1 - gate);
+        above[i / repeats] = i % repeats == 0 ? share : above[i / repeats] + share;
+    }
+}
+
 static void token_back(void *context, size_t task, unsigned thread)
 {
     (void)thread;
@@ -211,6 +236,12 @@ static void token_back(void *context, size_t task, unsigned thread)
     const bool reaches = problem_projects(problem);
     double *room = job->sums.rooms + task * job->sums.room;
     operand_load_heads(job->made, item, row, room + job->at.above);
+    if (job->gates) {
+        sigmoid_back(job, at, room + job->at.above);
+        project(job, &problem->given.inputs, at, room);
+        project_back(job, at, room);
+        return;
+    }
     steps_back(job, item, row, room);
     if (reaches) {
         project(job, job->id == PROJECTION_QUERY ? &problem->given.inputs : &problem->given.key_inputs, at, room);
@@ -282,7 +313,7 @@ static enum status list_sums(struct backward_projection *job, struct arena *scra
     sums->products = arena_allocate(scratch, memory_larger(modules, 2), sizeof *sums->products, error);
     if (sums->products == NULL)
         return error->status;
-    if (latent_makes(problem, job->id)) {
+    if (is_latent(job)) {
         const struct latent_widths widths = latent_widths(problem, job->id);
         sums->products[0] =
             (struct backward_product){latent_first(&gradients->latent, job->id), job->at.x, job->at.narrow};
@@ -294,9 +325,9 @@ static enum status list_sums(struct backward_projection *job, struct arena *scra
     } else
         for (; sums->product_count < modules; sums->product_count++)
             sums->products[sums->product_count] =
-                (struct backward_product){&gradients->modules[sums->product_count].projections[job->id], job->at.x,
+                (struct backward_product){module_projection(job, gradients, sums->product_count), job->at.x,
                                           job->at.above + sums->product_count * job->columns};
-    if (operand_is_normed(problem, job->id))
+    if (!job->gates && operand_is_normed(problem, job->id))
         add_norm(sums, norm_of(gradients, job->id), job->at.by_weight, job->at.by_bias, job->heads * job->d);
     if (norms_source(job))
         add_norm(sums, &gradients->norms[NORM_INPUTS], job->at.source_weight, job->at.source_bias, job->d_in);
@@ -307,12 +338,12 @@ static enum status load_matrices(struct backward_projection *job, struct arena *
 {
     const struct problem *problem = job->problem;
     const size_t modules = problem->plan.module_count;
-    if (latent_makes(problem, job->id))
+    if (is_latent(job))
         return latent_load(problem, job->id, &job->step, scratch, error);
     job->weights = arena_allocate(scratch, modules, sizeof *job->weights, error);
     job->biases = arena_allocate(scratch, modules, sizeof *job->biases, error);
     for (size_t i = 0; i < modules && job->weights != NULL && job->biases != NULL; i++) {
-        const struct projection *projection = &problem->parameters.modules[i].projections[job->id];
+        const struct projection *projection = module_projection(job, &problem->parameters, i);
         if (projection_weight(projection, &job->weights[i], scratch, error) ||
             projection_bias(projection, &job->biases[i], scratch, error))
             return error->status;
@@ -330,7 +361,7 @@ static enum status make_job(struct backward_projection *job, size_t tokens, stru
         return STATUS_SYSTEM; /* for an analyser that does not see that error is set */
     if (!problem_projects(problem))
         return STATUS_OK;
-    job->columns = width / problem->plan.module_count;
+    job->columns = job->gates ? problem->parameters.gate.weight.shape[0] : width / problem->plan.module_count;
     return list_sums(job, scratch, error) != STATUS_OK ? error->status : load_matrices(job, scratch, error);
 }
 
@@ -374,18 +405,21 @@ double backward_operands_bytes(const struct problem *problem)
 }
 
 enum status backward_operands(struct backward_operands *gradients, const struct problem *problem,
-                              const struct tensor made[PROJECTION_COUNT], struct arena *arena, struct error *error)
+                              const struct tensor made[PROJECTION_COUNT], const struct tensor *gate,
+                              struct arena *arena, struct error *error)
 {
     *gradients = (struct backward_operands){0};
     if (create_gradients(gradients, problem, made, arena, error) != STATUS_OK)
         return error->status;
-    for (int i = 0; i < PROJECTION_COUNT; i++) {
+    for (int i = 0; i < PROJECTION_COUNT + (gate->rank > 0); i++) {
+        const bool gates = i == PROJECTION_COUNT;
         struct backward_projection job = {.gradients = gradients,
                                           .problem = problem,
-                                          .id = (enum projection_id)i,
-                                          .made = &made[i],
-                                          .heads = made[i].shape[1],
-                                          .d = made[i].shape[3]};
+                                          .id = gates ? PROJECTION_QUERY : (enum projection_id)i,
+                                          .gates = gates,
+                                          .made = gates ? gate : &made[i],
+                                          .heads = gates ? gate->shape[1] : made[i].shape[1],
+                                          .d = gates ? gate->shape[3] : made[i].shape[3]};
         if (go_back(&job, error) != STATUS_OK)
             return error->status;
     }

@@ -22,8 +22,10 @@ double backward_operands_bytes(const struct problem *problem);
 /* Makes all of them but those of out_proj and T5's table.
  *   problem  in double
  *   made     (B, H, Tq, d), (B, H_kv, Tk, d), (B, H_kv, Tk, d_v): the gradients with respect to query, key and value
+ *   gate     (B, H, Tq, d_v) the same for the gate; rank 0: none
  * They live in the arena. STATUS_SYSTEM: out of memory. */
 enum status backward_operands(struct backward_operands *gradients, const struct problem *problem,
-                              const struct tensor made[PROJECTION_COUNT], struct arena *arena, struct error *error);
+                              const struct tensor made[PROJECTION_COUNT], const struct tensor *gate,
+                              struct arena *arena, struct error *error);
 
 #endif

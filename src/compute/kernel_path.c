@@ -108,6 +108,22 @@ static void join_heads(const struct attention *attention, char *joined)
                 memcpy(joined + (item * computed_rows + slot) * width + head * d, from, d);
 }
 
+/* Multiplies the heads side by side, (B, S, H d_v), by their gate, and leaves heads out. */
+static enum status gate_joined(const struct attention *attention, const struct tensor *joined, struct arena *scratch,
+                               struct error *error)
+{
+    const struct problem *problem = attention->problem;
+    const size_t width = problem->size.heads * problem->size.d_value, rows = attention->computed_rows;
+    const bool changes = problem->given.gate.rank > 0 || problem->given.heads_out != NULL;
+    double *contexts = changes ? arena_allocate(scratch, width, sizeof *contexts, error) : NULL;
+    for (size_t row = 0; row < problem->size.items * rows && contexts != NULL; row++) {
+        tensor_load(joined, row * width, width, contexts);
+        problem_gate_heads(problem, row / rows * problem->size.queries + attention->positions[row % rows], contexts);
+        tensor_store(joined, row * width, width, contexts);
+    }
+    return error->status;
+}
+
 /* Lists the held statistics, and the lse for the backward pass. */
 static size_t list_statistics(struct attention *attention, struct fused_statistic list[STAGE_COUNT])
 {
@@ -190,6 +206,8 @@ enum status kernel_path_context(struct attention *attention, struct fused_found 
         attention->made |= STAGE_BIT(STAGE_OUTPUT);
     if (status == STATUS_OK && split && output)
         join_heads(attention, joined.data);
+    if (status == STATUS_OK && output)
+        status = gate_joined(attention, &joined, &scratch, error);
     if (status == STATUS_OK && output && problem->plan.has_out)
         status = project(attention, &problem->parameters.out,
                          (struct project_job){.x = joined.data,

@@ -3,7 +3,6 @@
 #include "model/stages.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 /* Numbers from here on need an exponent to fit. */
@@ -222,9 +221,9 @@ static void list_normed(struct explanation *e, struct explain_place place)
     memset(e->normed, 0, problem->size.keys * sizeof *e->normed);
     for (size_t row = 0; row < problem->chosen.row_count && !of_keys; row++)
         e->normed[problem->chosen.rows[row]] = true;
-    for (int stage = 0; problem->chosen.has_cell && stage < STAGE_COUNT; stage++)
-        if (stage_is_of_keys((enum stage)stage))
-            mark_normed(e, (enum stage)stage, place);
+    for (enum stage stage = 0; problem->chosen.has_cell && stage < STAGE_COUNT; stage++)
+        if (stage_is_of_keys(stage))
+            mark_normed(e, stage, place);
     e->row_count = 0;
     for (size_t token = 0; token < problem->size.keys; token++)
         if (e->normed[token])
@@ -396,10 +395,7 @@ void explain_left_out(struct explanation *e, enum stage stage, struct explain_pl
 void explain_note(struct explanation *e, const char *format, ...)
 {
     char text[WORKED_LINE_LABEL_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(text, format);
     if (!e->lines.measuring)
         output_print(e->lines.output, "    %s\n", text);
 }
@@ -469,23 +465,18 @@ static void choose_notation(struct explanation *e)
         e->exponent[EXPLAIN_WEIGHTS + id] = text_wants_exponent(magnitudes[id]);
 }
 
-/* The terms of the longest sum over queries: of all heads that share a key, of all items with a sink, of both with
- * attn_mask. */
-static size_t terms_of_sums(const struct problem *problem)
-{
-    const size_t group = problem->size.heads / problem->size.kv_heads;
-    const size_t matrices = problem->mask.attn_mask.rank > 0 ? problem->size.items * problem->size.heads
-                                                             : memory_larger(group, problem->size.items);
-    return problem->loss.is_given ? matrices * memory_larger(problem->size.queries, problem->size.keys) : 0;
-}
-
 enum status explain_create(struct explanation *e, const struct problem *problem, struct explain_source source,
                            size_t widest, int precision, bool full, struct output *output, struct arena *arena,
                            struct error *error)
 {
     const struct latent *latent = &problem->parameters.latent;
     const struct tensor *const firsts[] = {&latent->query_a.weight, &latent->key_value_a.weight};
-    const size_t terms = terms_of_sums(problem);
+    /* The terms of the longest sum over queries: of all heads that share a key, of all items with a sink, of both with
+     * attn_mask. */
+    const size_t items = problem->size.items, heads = problem->size.heads, group = heads / problem->size.kv_heads;
+    const size_t matrices = problem->mask.attn_mask.rank > 0 ? items * heads : memory_larger(group, items);
+    const size_t terms =
+        problem->loss.is_given ? matrices * memory_larger(problem->size.queries, problem->size.keys) : 0;
     widest = memory_larger(memory_larger(widest, terms), problem->size.heads * problem->size.d_value);
     widest = memory_larger(memory_larger(widest, problem->size.d_in), problem->size.heads * problem->size.d_head);
     widest = memory_larger(widest, problem->size.d_key_in);

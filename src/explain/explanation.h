@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tools for the arithmetic of every stage: reading rows, choosing those to explain, and beginning lines and notes about
  * them. Rows come from a struct explain_source. Dimensions as in problem.h. */
-#ifndef ATTN_EXPLAIN_EXPLANATION_H
-#define ATTN_EXPLAIN_EXPLANATION_H
+#pragma once
 
 #include "base/text.h"
 #include "explain/worked_line.h"
@@ -24,7 +23,6 @@ struct explain_place {
     size_t item, head, row;
 };
 
-/* The source of rows. */
 struct explain_source {
     void *context;
     /* Loads a row of a stage to numbers (its columns; of lse, which has none, all queries of the head). The place has a
@@ -36,7 +34,6 @@ struct explain_source {
      * grad_weights. */
 };
 
-/* A cached row. */
 struct explain_loaded {
     enum stage stage;
     struct explain_place place;
@@ -158,5 +155,3 @@ void explain_note_masked(struct explanation *e, const char *what);
 /* Loads column `column` of a weight W in y = x . W to numbers (d_in); and its bias, 0 if none. */
 void explain_load_weight(const struct projection *projection, size_t column, double *numbers);
 double explain_load_bias(const struct projection *projection, size_t column);
-
-#endif

@@ -27,7 +27,6 @@ struct explain_given explain_value_if(bool there, int kind, double value)
 
 /* --- terms -------------------------------------------------------------------------------------------------------- */
 
-/* A walk through the terms of a line. */
 struct walk {
     struct explanation *e;
     const struct explain_lines *line;
@@ -118,16 +117,6 @@ static double walk_name(struct walk *walk)
 
 static double walk_sum(struct walk *walk);
 
-static double walk_brackets(struct walk *walk)
-{
-    struct walk inner = *walk;
-    inner.prints = false;
-    const double value = walk_sum(&inner);
-    walk->at = inner.at + 1;
-    write_number(walk, take_kind(walk), value, NULL);
-    return value;
-}
-
 static double walk_function(struct walk *walk, enum worked_line_function function)
 {
     if (walk->prints)
@@ -154,7 +143,6 @@ static double walk_entries(const struct walk *walk, size_t from, size_t end, boo
     return sum;
 }
 
-/* Counts the entries of the braces. */
 static size_t count_entries(const struct walk *walk)
 {
     struct walk first = *walk;
@@ -187,13 +175,19 @@ static double walk_braces(struct walk *walk)
 
 static double walk_factor(struct walk *walk)
 {
-    if (take(walk, "["))
-        return walk_brackets(walk);
+    if (take(walk, "[")) {
+        struct walk inner = *walk;
+        inner.prints = false;
+        const double value = walk_sum(&inner);
+        walk->at = inner.at + 1;
+        write_number(walk, take_kind(walk), value, NULL);
+        return value;
+    }
     if (take(walk, "{"))
         return walk_braces(walk);
-    for (int function = WORKED_LINE_SUM; function < WORKED_LINE_FUNCTION_COUNT; function++)
+    for (enum worked_line_function function = WORKED_LINE_SUM; function < WORKED_LINE_FUNCTION_COUNT; function++)
         if (take(walk, WORKED_LINE_FUNCTIONS[function]))
-            return walk_function(walk, (enum worked_line_function)function);
+            return walk_function(walk, function);
     return walk_name(walk);
 }
 
@@ -231,7 +225,6 @@ static double walk_sum(struct walk *walk)
 
 /* --- a line ------------------------------------------------------------------------------------------------------- */
 
-/* The value of the line's last side. */
 static double value_of(struct explanation *e, const struct explain_lines *line)
 {
     struct walk walk = {.e = e, .line = line, .at = line->terms};

@@ -11,8 +11,7 @@
  *   {terms}made   a sum over the entries of rows, where names mean entries; long sums get a subtotal. The walker
  *                 omits a side {[...]made}made with one product
  *   exp( log( tanh( (   up to ")" */
-#ifndef ATTN_EXPLAIN_TERMS_H
-#define ATTN_EXPLAIN_TERMS_H
+#pragma once
 
 #include "explain/explanation.h"
 
@@ -103,5 +102,3 @@ void explain_projected(struct explanation *e, enum stage stage, struct explain_p
                        struct explain_projection *by,
                        bool (*prepare)(struct explanation *e, struct explain_lines *line));
 bool explain_prepare_projected(struct explanation *e, struct explain_lines *line);
-
-#endif

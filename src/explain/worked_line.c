@@ -100,7 +100,6 @@ static bool equal_sides(const struct worked_line_side *a, const struct worked_li
     return decimal_exact_equal(&left, &right);
 }
 
-/* Finishes a side that has all its terms. */
 static void finish_side(struct worked_line_side *side)
 {
     decimal_exact_add(&side->sum, &side->term, 1);

@@ -10,8 +10,7 @@
  *            ≈ 0.0587 + 0.0276 + 0.2806 = 0.3669
  *
  * Numbers come as text, from snprintf; their sign becomes the operator, or goes with the factor into parentheses. */
-#ifndef ATTN_EXPLAIN_WORKED_LINE_H
-#define ATTN_EXPLAIN_WORKED_LINE_H
+#pragma once
 
 #include "base/decimal_exact.h"
 #include "base/output.h"
@@ -104,7 +103,6 @@ void worked_line_relation(struct worked_line *lines);
 /* Writes plain words after the numbers, or in place of them. */
 void worked_line_words(struct worked_line *lines, const char *words);
 
-/* Ends the line. */
 void worked_line_end(struct worked_line *lines);
 
 /* Begins to add up the last sides of lines. */
@@ -116,5 +114,3 @@ void worked_line_left_out(struct worked_line *lines, size_t count, const char *w
 
 /* Ends the sum: writes a last line of the group with `number`. */
 void worked_line_end_sum(struct worked_line *lines, size_t group, const char *number);
-
-#endif

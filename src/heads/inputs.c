@@ -111,12 +111,12 @@ static bool computes_layer(const struct listing *listing, size_t layer, size_t *
 }
 
 /* Takes the hidden states of layers; leaves out those of layers that attn does not compute, as after the last one. */
-static enum status read_layers(struct heads *heads, struct arena *arena, struct error *error)
+static enum status read_layers(struct heads *heads, struct listing *listing, struct arena *arena, struct error *error)
 {
     const struct options *options = &heads->options;
-    struct listing listing;
     heads->layers = arena_allocate(arena, HEADS_LAYERS, sizeof *heads->layers, error);
-    if (heads->layers == NULL || listing_read(&listing, options, arena, error) != STATUS_OK)
+    if (heads->layers == NULL ||
+        (listing->count == 0 && listing_read(listing, options, arena, error) != STATUS_OK))
         return error->status;
     memset(heads->layers, 0, HEADS_LAYERS * sizeof *heads->layers);
     if (options->in == NULL)
@@ -127,11 +127,11 @@ static enum status read_layers(struct heads *heads, struct arena *arena, struct 
     const char *why = "", *source = options->in;
     for (size_t layer = 0, last = 0; layer < HEADS_LAYERS; layer++) {
         struct input_file *file = &heads->layers[layer].file;
-        if (file->source == NULL || computes_layer(&listing, layer, &last, &why))
+        if (file->source == NULL || computes_layer(listing, layer, &last, &why))
             continue;
         if (layer > last + 1)
             return error_usage(error, "%s: hidden states of layer %zu, and the last layer of %s is %zu", file->source,
-                               layer, listing.source, last);
+                               layer, listing->source, last);
         source = file->source;
         file->source = NULL;
         heads->given--;
@@ -185,25 +185,25 @@ static enum status read_tokens(const char *asked, struct token_labels *labels, s
     return error->status;
 }
 
-/* Whether --weights is a checkpoint, not a file of attn's parameters. */
-static bool opens_checkpoint(const struct options *options, struct arena *arena)
+/* Whether --weights is a checkpoint, not a file of attn's parameters; lists a file's modules. */
+static bool opens_checkpoint(const struct options *options, struct listing *listing, struct arena *arena)
 {
     struct options of_layer = *options;
-    struct listing listing;
     struct error quiet = {0};
     of_layer.mechanism = MECHANISM_LAYER;
     return options->weights != NULL &&
-           (folder_is(options->weights) || listing_read(&listing, &of_layer, arena, &quiet) == STATUS_OK);
+           (folder_is(options->weights) || listing_read(listing, &of_layer, arena, &quiet) == STATUS_OK);
 }
 
 enum status heads_read(struct heads *heads, const struct options *options, struct arena *arena, struct error *error)
 {
     *heads = (struct heads){.options = *options};
     struct options *own = &heads->options;
+    struct listing listing = {0};
     if (options->tokens != NULL && read_tokens(options->tokens, &heads->tokens, arena, error) != STATUS_OK)
         return error->status;
     own->origin[OPTION_TOKENS] = ORIGIN_DEFAULT; /* no option of the job */
-    if (own->mechanism == MECHANISM_COUNT && opens_checkpoint(own, arena))
+    if (own->mechanism == MECHANISM_COUNT && opens_checkpoint(own, &listing, arena))
         own->mechanism = MECHANISM_LAYER;
     const bool opens = own->mechanism != MECHANISM_COUNT && MECHANISMS[own->mechanism].opens && own->random == NULL;
     if (opens && own->weights == NULL)
@@ -218,7 +218,7 @@ enum status heads_read(struct heads *heads, const struct options *options, struc
     own->stage_count = 1;
     own->format = FORMAT_TEXT;
     own->command = command_of(own->mechanism);
-    return opens ? read_layers(heads, arena, error) : job_files_add(&heads->files, own, arena, error);
+    return opens ? read_layers(heads, &listing, arena, error) : job_files_add(&heads->files, own, arena, error);
 }
 
 /* --- the work ----------------------------------------------------------------------------------------------------- */

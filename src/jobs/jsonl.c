@@ -4,7 +4,6 @@
 #include "base/json_writer.h"
 #include "base/system.h"
 #include "base/threads.h"
-#include "cli/option_check.h"
 #include "read/json.h"
 
 #include <errno.h>

@@ -7,8 +7,7 @@
  *
  * Each thread reads a line, runs its job and waits for its turn to write, so that results come in order, and memory
  * holds one job per thread. All jobs share the files of the command line, read once. */
-#ifndef ATTN_JOBS_JSONL_H
-#define ATTN_JOBS_JSONL_H
+#pragma once
 
 #include "build/job_files.h"
 
@@ -27,5 +26,3 @@ typedef enum status jsonl_runner(struct jsonl_job *job);
  * where reading or writing fails. */
 enum status jsonl_run(const struct options *options, jsonl_runner *run, struct output *output, struct arena *arena,
                       struct error *error);
-
-#endif

@@ -521,26 +521,34 @@ static size_t mask_query(const struct plan *plan, const struct tile *tile, size_
     return query_position(plan->job, lane_query(tile, lane));
 }
 
+/* How many of the rows are those of consecutive positions, for one call. */
+static size_t mask_run(const struct plan *plan, const struct tile *tile, size_t rows)
+{
+    return plan->job->positions != NULL ? 1 : memory_smaller(rows, tile->queries);
+}
+
 /* The MASK_SAYS bits of `count` keys from `first` on for a tile; ends early once they disagree. */
 static unsigned scan_keys(const struct plan *plan, const struct place *place, const struct tile *tile, size_t first,
                           size_t count)
 {
-    const size_t rows = mask_rows(plan, tile);
+    const size_t rows = mask_rows(plan, tile), run = mask_run(plan, tile, rows);
     unsigned says = 0;
-    for (size_t i = 0; i < rows && (says & (says - 1)) == 0 && says != MASK_SAYS_MORE; i++)
+    for (size_t i = 0; i < rows && (says & (says - 1)) == 0 && says != MASK_SAYS_MORE; i += run)
         says |= mask_scan(plan->job->mask, plan->kernel->scan, place->item, mask_head(place, tile, i),
-                          mask_query(plan, tile, i), first, count);
+                          mask_query(plan, tile, i), run, first, count);
     return says;
 }
 
-/* Prefetches the rows of attn_mask for the next block. */
-static void ask_for_next(const struct plan *plan, const struct place *place, const struct tile *tile,
-                         const struct block *block)
+/* Prefetches what a tile will read of attn_mask for the block at `start`: right before its turn, since rows that are a
+ * power of two apart push each other out of a cache. */
+static void ask_for_mask(const struct plan *plan, const struct place *place, const struct tile *tile, size_t start)
 {
-    const size_t next = block->start + KERNEL_KEYS, rows = mask_rows(plan, tile);
-    const size_t keys = next < tile->any.end ? memory_smaller(KERNEL_KEYS, tile->any.end - next) : 0;
-    for (size_t i = 0; i < rows; i++)
-        mask_prefetch(plan->job->mask, place->item, mask_head(place, tile, i), mask_query(plan, tile, i), next, keys);
+    const size_t rows = mask_rows(plan, tile), run = mask_run(plan, tile, rows);
+    if (start >= tile->any.end)
+        return;
+    for (size_t i = 0; i < rows; i += run)
+        mask_prefetch(plan->job->mask, place->item, mask_head(place, tile, i), mask_query(plan, tile, i), run, start,
+                      memory_smaller(KERNEL_KEYS, tile->any.end - start));
 }
 
 /* The MASK_SAYS bits of a block for a tile. Trims forbidden keys at both ends of the block, by multiples of key_step.
@@ -551,7 +559,6 @@ static unsigned scan_block(const struct plan *plan, const struct place *place, c
                            struct block *block)
 {
     const size_t step = plan->kernel->key_step;
-    ask_for_next(plan, place, tile, block);
     const unsigned says = scan_keys(plan, place, tile, block->start + block->first, block->count);
     if (says == MASK_SAYS_PLAIN || says == MASK_SAYS_FORBIDDEN)
         return says;
@@ -777,6 +784,8 @@ static void attend_tiles(struct plan *plan, const struct place *place, struct ti
             break;
         open_keys(plan, place, begin, span.end, block);
         for (size_t i = 0; i < count; i++) {
+            if (plan->biased)
+                ask_for_mask(plan, place, &tiles[(i + 1) % count], block->start + (i + 1) / count * KERNEL_KEYS);
             attend_block(plan, place, &tiles[i], block);
             if (plan->grouped && (next % GROUP_KEYS == 0 || next >= span.end))
                 end_group(plan, &tiles[i], block);

@@ -392,11 +392,8 @@ static void mark_spans(const struct plan *plan, const struct tile *tile)
 /* The MASK_SAYS bits of the tile; ends early once its rows disagree. */
 static unsigned scan_mask(const struct plan *plan, const struct tile *tile)
 {
-    unsigned says = 0;
-    for (size_t i = 0; i < tile->count && (says & (says - 1)) == 0 && says != MASK_SAYS_MORE; i++)
-        says |= mask_scan(plan->job->mask, plan->kernel->scan, tile->item, tile->head_of_item, tile->first + i,
-                          tile->key, tile->keys);
-    return says;
+    return mask_scan(plan->job->mask, plan->kernel->scan, tile->item, tile->head_of_item, tile->first, tile->count,
+                     tile->key, tile->keys);
 }
 
 /* Packs what attn_mask, unless plain, and T5's table add, with the room of the scores for the rows. */

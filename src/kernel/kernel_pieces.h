@@ -303,18 +303,33 @@ INLINE vector forbid(vector scores, size_t key, const int32_t *first, const int3
 
 /* --- attn_mask --------------------------------------------------------------------------------------------------- */
 
-/* Compares bits, which is faster: zero has none besides the sign. Compilers vectorise this loop. */
-static unsigned scan(const void *numbers, size_t count)
+typedef naturals unaligned_naturals __attribute__((aligned(sizeof(number))));
+
+/* Compares bits, which is faster: zero has none besides the sign. All rows at once: the processor asks for the next one
+ * while it waits for memory. */
+static unsigned scan(const void *numbers, size_t stride, size_t rows, size_t count)
 {
-    const number infinity = -INFINITY;
-    natural biased = 0, allowed = 0, lowest, bits;
-    memcpy(&lowest, &infinity, sizeof lowest);
-    for (size_t i = 0; i < count; i++) {
-        memcpy(&bits, (const number *)numbers + i, sizeof bits);
-        biased |= bits;
-        allowed |= bits ^ lowest;
+    const naturals infinity = (naturals)broadcast(-INFINITY);
+    naturals biased = {0}, allowed = {0}; /* bits of any number; bits that differ from minus infinity's */
+    natural any_biased = 0, any_allowed = 0, bits;
+    for (size_t i = 0; i < rows; i++) {
+        const number *row = (const number *)numbers + i * stride;
+        size_t j = 0;
+        for (; j + VECTOR_LANES <= count; j += VECTOR_LANES) {
+            biased |= *(const unaligned_naturals *)(row + j);
+            allowed |= *(const unaligned_naturals *)(row + j) ^ infinity;
+        }
+        for (; j < count; j++) {
+            memcpy(&bits, row + j, sizeof bits);
+            any_biased |= bits;
+            any_allowed |= bits ^ infinity[0];
+        }
     }
-    return (natural)(biased << 1) == 0 ? MASK_SAYS_PLAIN : allowed == 0 ? MASK_SAYS_FORBIDDEN : MASK_SAYS_MORE;
+    for (size_t lane = 0; lane < VECTOR_LANES; lane++) {
+        any_biased |= biased[lane];
+        any_allowed |= allowed[lane];
+    }
+    return (natural)(any_biased << 1) == 0 ? MASK_SAYS_PLAIN : any_allowed == 0 ? MASK_SAYS_FORBIDDEN : MASK_SAYS_MORE;
 }
 
 /* --- adjustment -------------------------------------------------------------------------------------------------- */

@@ -277,6 +277,8 @@ enum status adapter_replace(const struct adapter *adapter, const char *name, str
     return STATUS_OK;
 }
 
+enum { MISSING = 1, TWICE, UNSCALED, BY_ALPHA, OTHER_ROOT }; /* forms of layer-adapter */
+
 enum status adapter_add(const struct adapter *adapter, const char *name, struct tensor *tensor)
 {
     double one = 1, rank, alpha;
@@ -289,7 +291,9 @@ enum status adapter_add(const struct adapter *adapter, const char *name, struct 
     if (path == NULL || adapter->error->status != STATUS_OK || number_of(adapter, path, "rank_pattern", "r", &rank) ||
         number_of(adapter, path, "alpha_pattern", "lora_alpha", &alpha))
         return adapter->error->status;
-    const double scale = alpha / (cJSON_IsTrue(key_of(adapter, "use_rslora")) ? sqrt(rank) : rank);
+    const size_t mistake = adapter->mistake;
+    const bool root = cJSON_IsTrue(key_of(adapter, "use_rslora")) != (mistake == OTHER_ROOT);
+    const double scale = mistake == UNSCALED ? 1 : mistake == BY_ALPHA ? alpha : alpha / (root ? sqrt(rank) : rank);
     if (!(rank >= 1) || !isfinite(scale))
         return error_usage(adapter->error, "%s: expected numbers r, from 1 on, and lora_alpha", adapter->config.path);
     if (bias) /* one column, of no A */
@@ -301,8 +305,9 @@ enum status adapter_add(const struct adapter *adapter, const char *name, struct 
         return error_usage(adapter->error, "%s: %.200s has rank %zu, but %s says %g", adapter->tensors.source, path,
                            a.shape[0], adapter->config.path, rank);
     const struct tensor product = {.rank = bias ? b.rank : 2, .shape = {b.shape[0], bias ? 1 : a.shape[1]}};
-    return check_shape(adapter, path, bias ? "lora_B.bias" : "lora_B . lora_A", &product, tensor) ||
-                   add_product(adapter, &b, &a, scale, tensor)
-               ? adapter->error->status
-               : STATUS_OK;
+    if (check_shape(adapter, path, bias ? "lora_B.bias" : "lora_B . lora_A", &product, tensor) ||
+        (mistake != MISSING && add_product(adapter, &b, &a, scale, tensor)) ||
+        (mistake == TWICE && add_product(adapter, &b, &a, scale, tensor)))
+        return adapter->error->status;
+    return STATUS_OK;
 }

@@ -18,6 +18,7 @@ struct adapter {
     struct config config;
     struct checkpoint tensors;
     struct adapter_change *changes; /* (tensors.count) */
+    size_t mistake;                 /* the form of layer-adapter to make, plus 1; 0: right */
     struct arena *arena;
     struct error *error;
 };

@@ -2,6 +2,7 @@
 #include "layer/config_keys.h"
 #include "layer/quantised.h"
 
+#include "base/decimal.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -164,7 +165,7 @@ static bool ask_causal(const struct config_reading *reading, struct config_value
     return asked;
 }
 
-/* This layer's word in layer_types; NULL without that list. */
+/* This layer's word in layer_types, or the family's own for the last layer; NULL without that list. */
 static const char *layer_type(const struct config_reading *reading, struct config_value *value)
 {
     const struct config_value list = config_find(reading, CONFIG_LAYER_TYPES);
@@ -182,7 +183,8 @@ static const char *layer_type(const struct config_reading *reading, struct confi
         config_wrong(reading, value,
                      chunks ? "\"full_attention\" or \"chunked_attention\""
                             : "\"full_attention\" or \"sliding_attention\"");
-    return word;
+    const bool last = reading->module->layer + 1 == (size_t)cJSON_GetArraySize(list.item);
+    return last && reading->family->last_full ? "full_attention" : word;
 }
 
 /* The keys for sliding layers: the window, and the number of a rule that counts without a list; and whether there is a
@@ -209,7 +211,8 @@ static const struct {
 static bool ask_rule(const struct config_reading *reading, struct config_value *value)
 {
     const enum family_sliding sliding = reading->family->sliding;
-    *value = config_find(reading, SLIDING[sliding].rule);
+    if (!reading->family->pattern_fixed)
+        *value = config_find(reading, SLIDING[sliding].rule);
     const size_t layer = reading->module->layer, n = config_whole(reading, value, reading->family->pattern);
     if (SLIDING[sliding].rule == CONFIG_WINDOW_LAYERS)
         return sliding == FAMILY_SLIDING_UNTIL ? layer < n && layer % 2 == 0 : layer >= n;
@@ -295,12 +298,14 @@ static bool ask_slides(const struct config_reading *reading, struct config_value
     return listed ? slides : ask_rule(reading, value);
 }
 
-/* How many keys on either side a bidirectional mask allows: n / 2 for a window of n. With is_causal false, transformers
- * takes n, or n / 2 + 1 with use_bidirectional_attention. */
+/* How many keys on either side a bidirectional mask allows: n / 2 for a window of n, n in Ultrabert. With is_causal
+ * false, transformers takes n, or n / 2 + 1 with use_bidirectional_attention. */
 static size_t reach_of(const struct config_reading *reading, size_t window)
 {
     const struct config_value causal = config_find(reading, CONFIG_IS_CAUSAL),
                               ways = config_find(reading, CONFIG_BOTH_WAYS);
+    if (reading->family->causal == FAMILY_CAUSAL_NEVER && reading->family->sliding == FAMILY_SLIDING_LISTED)
+        return window;
     if (reading->family->causal == FAMILY_CAUSAL_NEVER || !cJSON_IsFalse(causal.item))
         return window / 2;
     return cJSON_IsTrue(ways.item) ? window / 2 + 1 : window;
@@ -309,10 +314,18 @@ static size_t reach_of(const struct config_reading *reading, size_t window)
 /* Adds the window: W keys up to the query's position, or some on either side. */
 static void add_window(const struct config_reading *reading, const struct config_value *why, bool slides, bool causal)
 {
-    const struct config_value value = config_find(reading, SLIDING[reading->family->sliding].window);
+    const struct config_value past = config_find(reading, CONFIG_WINDOW_PAST);
+    const bool counts_past = reading->family->window_past && config_is_set(&past);
+    const struct config_value value =
+        counts_past ? past : config_find(reading, SLIDING[reading->family->sliding].window);
     const bool null = value.item != NULL && !config_is_set(&value);
-    const size_t window = config_whole(reading, &value, slides && null ? 0 : reading->family->window);
+    const size_t window =
+        config_whole(reading, &value, slides && null ? 0 : reading->family->window) + (counts_past ? 1 : 0);
+    const struct config_value half = config_find(reading, CONFIG_WINDOW);
     char text[64];
+    if (SLIDING[reading->family->sliding].window == CONFIG_WINDOW_BETWEEN &&
+        config_whole(reading, &half, window / 2) != window / 2)
+        config_wrong(reading, &half, "local_attention / 2");
     if (slides && causal && window == 0 && config_is_set(&value))
         config_wrong(reading, &value, "null, or at least 1");
     if (!slides || (window == 0 && !config_is_set(&value))) {
@@ -437,7 +450,11 @@ static void add_softcap(const struct config_reading *reading)
 
 static void add_alibi(const struct config_reading *reading)
 {
-    const struct config_value value = config_find(reading, CONFIG_ALIBI);
+    const struct config_value value = config_find(reading, CONFIG_ALIBI),
+                              causal = config_find(reading, CONFIG_IS_CAUSAL);
+    if (reading->family->alibi == FAMILY_ALIBI_KEY && config_truth(reading, &value, false) &&
+        cJSON_IsFalse(causal.item) && !config_is_told(reading, "causal"))
+        config_wrong(reading, &causal, "true with alibi, which counts from the first key, or --no-causal");
     if (reading->family->alibi == FAMILY_ALIBI_ALWAYS)
         config_fact(reading, "alibi", NULL, "slopes");
     else if (reading->family->alibi == FAMILY_ALIBI_KEY && config_truth(reading, &value, false))
@@ -446,7 +463,8 @@ static void add_alibi(const struct config_reading *reading)
 
 static void add_clip(const struct config_reading *reading)
 {
-    const struct config_value value = config_find(reading, CONFIG_CLIP);
+    const bool nested = reading->family->scale == FAMILY_SCALE_SOFTMAX;
+    const struct config_value value = config_find(reading, nested ? CONFIG_CLIP_NESTED : CONFIG_CLIP);
     const double clip = config_real(reading, &value, 0);
     if (config_is_set(&value) && reading->family->clip)
         config_fact_number(reading, "clip", &value, clip);
@@ -517,24 +535,31 @@ static void add_packing(const struct config_reading *reading)
         config_fact(reading, "packing", NULL, reading->family->packing);
 }
 
-/* The longest input for which attn does all that the model does: beyond it queries grow with their position, as
- * floor(position / n), or floor((position + 1) / n), is no longer 0. */
-static void add_most_tokens(const struct config_reading *reading)
+/* How queries grow with their position: "0.1,8192", or "0.1,8192,1" where positions count from 1. */
+static void add_growth(const struct config_reading *reading)
 {
-    struct config_value value = {0};
-    size_t most = 0;
-    if (reading->family->growth == FAMILY_GROWTH_FLOOR && !config_listed(reading, &value) &&
-        config_truth_of(reading, CONFIG_GROWS, true)) {
-        value = config_find(reading, CONFIG_GROWTH_STEP);
-        most = config_whole(reading, &value, 8192) - 1;
-    } else if (reading->family->growth == FAMILY_GROWTH_BETA) {
-        const struct config_value object = config_rope_object(reading, false),
-                                  beta = config_member(&object, "llama_4_scaling_beta");
-        value = config_member(&object, "original_max_position_embeddings");
-        most = config_real(reading, &beta, 0) != 0 ? config_whole(reading, &value, 0) : 0;
+    const bool floors = reading->family->growth == FAMILY_GROWTH_FLOOR;
+    struct config_value by = config_find(reading, CONFIG_GROWTH), every = config_find(reading, CONFIG_GROWTH_STEP);
+    char text[2 * DECIMAL_BYTES], number[DECIMAL_BYTES];
+    if (reading->family->growth == FAMILY_GROWTH_NONE || (floors && !config_truth_of(reading, CONFIG_GROWS, true)) ||
+        (floors && config_listed(reading, &(struct config_value){0})))
+        return;
+    if (!floors) {
+        const struct config_value object = config_rope_object(reading, false);
+        by = config_member(&object, "llama_4_scaling_beta");
+        every = config_member(&object, "original_max_position_embeddings");
+        if (object.item == NULL && reading->section != NULL)
+            CONFIG_REFUSE(reading, "%s: %srope_parameters is missing, which says how queries grow with their position",
+                          reading->config->path, reading->prefix);
     }
-    if (most > 0)
-        config_fact_number(reading, "most_tokens", &value, (double)most);
+    const size_t positions = config_whole(reading, &every, floors ? 8192 : 0);
+    decimal_from_double(config_real(reading, &by, floors ? 0.1 : 0), number);
+    if (strcmp(number, "0") == 0)
+        return;
+    if (positions == 0)
+        config_wrong(reading, &every, "a whole number from 1 on, the positions after which queries grow");
+    snprintf(text, sizeof text, "%s,%zu%s", number, positions, floors ? ",1" : "");
+    config_fact(reading, "query_growth", floors ? &every : &by, text);
 }
 
 /* Factors of key and value, which attn puts into their weights. */
@@ -571,7 +596,7 @@ static const struct {
             {NULL, add_eps},
             {"relative_distance", add_distance},
             {"packing", add_packing},
-            {NULL, add_most_tokens},
+            {"query_growth", add_growth},
             {NULL, add_factors}};
 
 enum status config_facts(const struct config *config, const struct family_row *family,

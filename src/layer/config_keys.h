@@ -45,11 +45,12 @@ enum { CONFIG_KEY_BYTES = 128 };
     ROW(LAYERS_BY_KIND, "attention_layers", f->sliding == FAMILY_SLIDING_LOCAL)                                        \
     ROW(KINDS_IN_TURN, "attention_types", f->sliding == FAMILY_SLIDING_LOCAL)                                          \
     ROW(WINDOW, "sliding_window", true)                                                                                \
+    ROW(WINDOW_PAST, "sliding_window_size", f->window_past)                                                            \
     ROW(WINDOW_OF_LOCAL, "window_size", f->sliding == FAMILY_SLIDING_LOCAL)                                            \
     ROW(WINDOW_BETWEEN, "local_attention", f->sliding == FAMILY_SLIDING_BETWEEN)                                       \
     ROW(WINDOW_USED, "use_sliding_window", true)                                                                       \
     ROW(WINDOW_LAYERS, "max_window_layers", true)                                                                      \
-    ROW(WINDOW_PATTERN, "sliding_window_pattern", true)                                                                \
+    ROW(WINDOW_PATTERN, "sliding_window_pattern", !f->pattern_fixed)                                                   \
     ROW(GLOBAL_EVERY, "global_attn_every_n_layers",                                                                    \
         f->sliding == FAMILY_SLIDING_BETWEEN || f->sliding == FAMILY_SLIDING_LISTED)                                   \
     ROW(SCALAR, "query_pre_attn_scalar", f->scale == FAMILY_SCALE_SCALAR)                                              \
@@ -60,7 +61,8 @@ enum { CONFIG_KEY_BYTES = 128 };
     ROW(SCALED_BY_LAYER, "scale_attn_by_inverse_layer_idx", f->scale == FAMILY_SCALE_FLAGS)                            \
     ROW(SOFTCAP, "attn_logit_softcapping", f->softcap != 0)                                                            \
     ROW(ALIBI, "alibi", f->alibi == FAMILY_ALIBI_KEY)                                                                  \
-    ROW(CLIP, "clip_qkv attn_config.clip_qkv", true)                                                                   \
+    ROW(CLIP, "clip_qkv", f->scale != FAMILY_SCALE_SOFTMAX)                                                            \
+    ROW(CLIP_NESTED, "attn_config.clip_qkv", f->scale == FAMILY_SCALE_SOFTMAX)                                         \
     ROW(NORM_EPS, "rms_norm_eps layer_norm_epsilon norm_eps layer_norm_eps norm_epsilon", true)                        \
     ROW(QK_NORM, "use_qk_norm qk_layernorm", true)                                                                     \
     ROW(QK_NORM_UNKNOWN, "use_qk_norm qk_layernorm qk_norm", true)                                                     \

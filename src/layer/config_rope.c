@@ -23,7 +23,8 @@ enum { SCALING_BYTES = 64 << 10, AXES_BYTES = 256 };
 /* --- the object -------------------------------------------------------------------------------------------------- */
 
 /* Keys that transformers writes; attn rejects others. */
-static const char AXES[] = "mrope_section mrope_interleaved", GROWTH[] = "llama_4_scaling_beta max_position_embeddings";
+static const char AXES[] = "mrope_section mrope_interleaved", GROWTH[] = "llama_4_scaling_beta max_position_embeddings",
+                  MSCALES[] = "short_mscale long_mscale";
 static const char KNOWN[] =
     "rope_type type rope_theta partial_rotary_factor factor mscale mscale_all_dim original_max_position_embeddings "
     "beta_fast beta_slow attention_factor low_freq_factor high_freq_factor short_factor long_factor truncate";
@@ -34,7 +35,8 @@ static void check_known(const struct config_reading *reading, const struct confi
     for (; item != NULL; item = item->next)
         if (!cJSON_IsNull(item) && !text_has_word(KNOWN, item->string) &&
             !(reading->family->axes != NULL && text_has_word(AXES, item->string)) &&
-            !(reading->family->growth == FAMILY_GROWTH_BETA && text_has_word(GROWTH, item->string)))
+            !(reading->family->growth == FAMILY_GROWTH_BETA && text_has_word(GROWTH, item->string)) &&
+            !(reading->family->mscales && text_has_word(MSCALES, item->string)))
             CONFIG_REFUSE(reading,
                           "%s: attn does not know %s.%.60s, which may change the rotation; set --rope, --rope-theta, "
                           "--rope-columns and --rope-scaling",
@@ -60,13 +62,16 @@ static void check_object(const struct config_reading *reading, const struct conf
         config_wrong(reading, object, "an object");
 }
 
+static const char OF_KINDS[] = "rope_parameters instead, for each kind of layer";
+
 /* For families whose layers rotate in two ways, rejects what transformers ignores in favour of its defaults: one object
  * for both kinds, the older style's "type", and for some families all keys of the older style. */
 static void check_kinds(const struct config_reading *reading, const struct config_value *newer,
                         const struct config_value *older)
 {
     const struct config_value type = config_member(older, "type"), kind = config_member(older, "rope_type"),
-                              theta = config_find(reading, CONFIG_ROPE_THETA);
+                              theta = config_find(reading, CONFIG_ROPE_THETA),
+                              local = config_find(reading, CONFIG_ROPE_THETA_OF_SLIDING);
     if (reading->family->local_theta == 0)
         return;
     if (says(newer) && !is_nested(newer))
@@ -74,8 +79,9 @@ static void check_kinds(const struct config_reading *reading, const struct confi
     if (config_is_set(&type) && !config_is_set(&kind) &&
         !(cJSON_IsString(type.item) && strcmp(type.item->valuestring, "default") == 0))
         config_wrong(reading, &type, "the key rope_type instead: transformers does not read type in this family");
-    if (reading->family->kinds_only && (says(&theta) || says(older)))
-        config_wrong(reading, says(&theta) ? &theta : older, "rope_parameters instead, for each kind of layer");
+    const bool usual = config_real(reading, &theta, reading->family->theta) == reading->family->theta;
+    if (reading->family->kinds_only && (!usual || says(&local) || says(older)))
+        config_wrong(reading, !usual ? &theta : says(&local) ? &local : older, OF_KINDS);
 }
 
 /* Rejects "truncate" within the object of a kind of layers: transformers reads it only next to these objects. */
@@ -144,6 +150,8 @@ static void add_theta(const struct config_reading *reading, const struct config_
                  theta = config_real(reading, &value, usual > 0 ? usual : 10000);
     if (!(theta > 0))
         config_wrong(reading, &value, "a number above 0");
+    if (family->scaling_theta && object->item == NULL && theta != usual)
+        config_wrong(reading, &value, "rope_parameters with it, because this family reads it nowhere else");
     config_fact_number(reading, "rope_theta", config_is_set(&value) ? &value : NULL, theta);
 }
 
@@ -153,14 +161,26 @@ static bool is_proportional(const struct config_value *object)
     return cJSON_IsString(type.item) && strcmp(type.item->valuestring, "proportional") == 0;
 }
 
+/* The share of a head's columns that rotates: the object's, else the older key's, which some families ignore. */
+static struct config_value find_share(const struct config_reading *reading, const struct config_value *object)
+{
+    const struct config_value value = config_member(object, "partial_rotary_factor"),
+                              older = config_find(reading, CONFIG_ROPE_SHARE);
+    const double usual = reading->family->share;
+    if (!reading->family->kinds_only)
+        return config_is_set(&value) ? value : older;
+    if (object->item == NULL && config_real(reading, &older, usual) != usual)
+        config_wrong(reading, &older, OF_KINDS);
+    return value;
+}
+
 /* Adds rope_columns from a share of a head's columns; only the family tells which columns a share below 1 means. */
 static void add_share(const struct config_reading *reading, const struct config_value *object)
 {
     const struct family_row *family = reading->family;
-    struct config_value value = config_member(object, "partial_rotary_factor");
-    if (!config_is_set(&value))
-        value = config_find(reading, CONFIG_ROPE_SHARE);
-    const double share = config_real(reading, &value, family->share > 0 ? family->share : 1);
+    const struct config_value value = find_share(reading, object);
+    const bool only = family->kinds_only && object->item != NULL;
+    const double share = config_real(reading, &value, family->share > 0 && !only ? family->share : 1);
     if (!(share > 0 && share <= 1))
         config_wrong(reading, &value, "a number above 0 and at most 1");
     if (share < 1 && family->share == 0)
@@ -182,11 +202,15 @@ static void add_columns(const struct config_reading *reading, const struct confi
     snprintf(expected, sizeof expected, "a number from 1 to %zu, the columns of a head", all);
     if (value.item != NULL && (!config_is_set(&value) || columns == 0 || columns > all))
         config_wrong(reading, &value, expected);
-    const struct config_value share = config_member(object, "partial_rotary_factor"),
-                              head = config_find(reading, CONFIG_HEAD_COLUMNS);
-    const double of_head = config_real(reading, &share, 0) * config_real(reading, &head, 0);
-    if (family->latent && config_is_set(&share) && config_is_set(&head) && of_head != (double)columns)
-        config_wrong(reading, &share, "qk_rope_head_dim / head_dim");
+    const struct config_value head = config_find(reading, CONFIG_HEAD_COLUMNS),
+                              share = config_is_set(&head) && family->latent
+                                          ? config_member(object, "partial_rotary_factor")
+                                          : find_share(reading, object);
+    const double wide = family->latent ? config_real(reading, &head, (double)columns) : (double)all,
+                 part = config_real(reading, &share, 0), rotated = floor(part * wide);
+    if (columns > 0 && config_is_set(&share) && rotated != (double)columns)
+        config_wrong(reading, &share,
+                     family->latent ? "qk_rope_head_dim / head_dim" : "the share that the number of columns means");
     snprintf(text, sizeof text, "%s%zu", family->columns_last ? "last:" : "", columns);
     if (columns == 0 && !is_proportional(object))
         add_share(reading, object);
@@ -370,15 +394,20 @@ static void write_longrope(struct scaling *scaling)
 {
     const double old = old_positions(scaling), max = positions(scaling), given = take(scaling, "factor", 0);
     const double factor = given > 0 ? given : max / old;
-    double attention = take(scaling, "attention_factor", 0);
+    const bool mscales = scaling->reading->family->mscales;
+    double attention = take(scaling, mscales ? "short_mscale" : "attention_factor", 0);
     if (attention == 0)
         attention = factor <= 1 ? 1 : sqrt(1 + log(factor) / log(old));
     add_number(scaling, "old", old);
     if (max > 0)
         add_number(scaling, "max", max);
+    if (mscales)
+        need(scaling, "short_mscale");
     add_number(scaling, "attention", attention);
+    if (mscales)
+        write_number(scaling, "long_mscale", "beyond", 0);
     write_list(scaling, "short_factor", "short");
-    write_list(scaling, "long_factor", "long");
+    write_list(scaling, mscales ? "short_factor" : "long_factor", "long");
 }
 
 static const struct {

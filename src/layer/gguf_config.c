@@ -138,6 +138,13 @@ static void put_columns(const struct building *building, const char *key, const 
         put_number(building, "partial_rotary_factor", columns < all ? (columns + 0x1p-10) / all : 1);
 }
 
+/* Whether Granite's hybrids rotate; in other models it says nothing. */
+static void put_finetuned(const struct building *building, const char *key, const struct gguf_value *value)
+{
+    if (building->family != NULL && building->family->rotating == FAMILY_ROTATING_ASKED)
+        put(building, key, cJSON_CreateString(!is_number(value) || gguf_number(value, 0) != 0 ? "rope" : "nope"));
+}
+
 static void put_theta(const struct building *building, const char *key, const struct gguf_value *value)
 {
     const char *own = building->family != NULL ? building->family->theta_key : NULL;
@@ -176,18 +183,20 @@ static void put_value(const struct building *building, const struct gguf_value *
 {
     const size_t length = strlen(building->architecture);
     const char *name = value->name + length + 1;
-    size_t row = 0;
+    bool known = false;
     if (strncmp(value->name, building->architecture, length) != 0 || value->name[length] != '.')
         return;
-    while (row < KEY_COUNT && strcmp(KEYS[row].name, name) != 0)
-        row++;
-    if (row == KEY_COUNT) {
-        if ((strncmp(name, "att", 3) == 0 || strncmp(name, "rope", 4) == 0) && !text_has_word(GGUF_NOWHERE, name))
-            cJSON_AddTrueToObject(building->root, name); /* attn warns of it, whatever it is */
-    } else if (KEYS[row].put != NULL)
-        KEYS[row].put(building, KEYS[row].key, value);
-    else if (KEYS[row].idle == NULL || !is_number(value) || gguf_number(value, 0) != strtod(KEYS[row].idle, NULL))
-        put(building, KEYS[row].key, make_item(building, value));
+    for (size_t row = 0; row < KEY_COUNT; row++) {
+        if (strcmp(KEYS[row].name, name) != 0)
+            continue;
+        known = true;
+        if (KEYS[row].put != NULL)
+            KEYS[row].put(building, KEYS[row].key, value);
+        else if (KEYS[row].idle == NULL || !is_number(value) || gguf_number(value, 0) != strtod(KEYS[row].idle, NULL))
+            put(building, KEYS[row].key, make_item(building, value));
+    }
+    if (!known && (strncmp(name, "att", 3) == 0 || strncmp(name, "rope", 4) == 0) && !text_has_word(GGUF_NOWHERE, name))
+        cJSON_AddTrueToObject(building->root, name); /* attn warns of it, whatever it is */
 }
 
 /* --- factors of the rotation ------------------------------------------------------------------------------------- */
@@ -211,12 +220,12 @@ static cJSON *make_list(const struct building *building, const char *name)
 /* Whether these are the factors that Llama 3's scaling gives with the numbers that all its models have. */
 static bool is_llama3(const struct building *building, const cJSON *list, double factor)
 {
-    enum { LOW = 1, HIGH = 4, OLD = 8192 };
+    const double low = 1, high = 4, old = 8192;
     const double base = number_of(building, "rope.freq_base"), columns = 2.0 * cJSON_GetArraySize(list);
     size_t pair = 0;
     for (const cJSON *item = list->child; item != NULL; item = item->next, pair++) {
         const double wave = 2 * acos(-1) * pow(base > 0 ? base : 10000, 2 * (double)pair / columns),
-                     smooth = fmin(fmax((OLD / wave - LOW) / (HIGH - LOW), 0), 1);
+                     smooth = fmin(fmax((old / wave - low) / (high - low), 0), 1);
         if (!(fabs(item->valuedouble * ((1 - smooth) / factor + smooth) - 1) < 1e-5))
             return false;
     }
@@ -283,6 +292,8 @@ static void put_implied(const struct building *building)
     const double columns = head_columns(building);
     if (family->normed == FAMILY_NORMED_ASKED || family->normed == FAMILY_NORMED_UNLESS)
         put(building, "use_qk_norm", cJSON_CreateBool(has_in_blocks(building->checkpoint, ".attn_q_norm.weight")));
+    if (find(building, "rope.scaling.finetuned") == NULL)
+        put_finetuned(building, "position_embedding_type", NULL);
     if (family->sliding != FAMILY_SLIDING_NONE && !cJSON_HasObjectItem(building->root, "sliding_window")) {
         put(building, "sliding_window", cJSON_CreateNull());
         put_number(building, "sliding_window_pattern", 1);
@@ -306,7 +317,10 @@ static void put_implied(const struct building *building)
 static const struct gguf_row *find_row(const struct building *building)
 {
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
-        const double number = ROWS[i].when != NULL ? number_of(building, ROWS[i].when) : 1;
+        const struct gguf_value *value = ROWS[i].when != NULL ? find(building, ROWS[i].when) : NULL;
+        const double number = ROWS[i].when == NULL || (value != NULL && value->is_array)
+                                  ? 1
+                                  : number_of(building, ROWS[i].when);
         if (text_has_word(ROWS[i].names, building->architecture) &&
             (ROWS[i].is != 0 ? number == ROWS[i].is : number != 0))
             return &ROWS[i];
@@ -333,10 +347,8 @@ enum status gguf_config(const struct checkpoint *checkpoint, struct config *conf
     struct building building = {.checkpoint = checkpoint, .error = error};
     const struct gguf_value *name = gguf_find(checkpoint->gguf, "general.architecture");
     if (name == NULL || name->is_array || name->type != GGUF_STRING)
-        return error_usage(error, "%s: general.architecture is missing%s", checkpoint->source,
-                           gguf_find(checkpoint->gguf, "split.count") != NULL
-                               ? ", as in the later parts of a model; join them: llama-gguf-split --merge FIRST ALL"
-                               : " or no text; the file is damaged");
+        return error_usage(error, "%s: general.architecture is missing or no text; the file is damaged",
+                           checkpoint->source);
     building.architecture = gguf_text(name, checkpoint->arena, error);
     if (building.architecture == NULL)
         return error->status;

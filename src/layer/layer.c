@@ -7,11 +7,13 @@
 #include "layer/naming_rows.h"
 #include "layer/reading.h"
 
+#include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* The options about a module. */
+/* clang-format off */
 static const enum option_id IDS[] = {OPTION_FAMILY,         OPTION_HEADS,      OPTION_KV_HEADS,
                                      OPTION_PACKING,        OPTION_CAUSAL,     OPTION_WINDOW,
                                      OPTION_SCALE,          OPTION_SCALE_ON,   OPTION_SOFTCAP,
@@ -19,7 +21,8 @@ static const enum option_id IDS[] = {OPTION_FAMILY,         OPTION_HEADS,      O
                                      OPTION_ROPE_SCALING,   OPTION_ALIBI,      OPTION_CLIP,
                                      OPTION_NORM,           OPTION_NORM_EPS,   OPTION_QK_NORM,
                                      OPTION_QK_NORM_EPS,    OPTION_VALUE_NORM, OPTION_RELATIVE_DISTANCE,
-                                     OPTION_ATTENTION_CHUNK, OPTION_ROPE_AXES};
+                                      OPTION_ATTENTION_CHUNK, OPTION_ROPE_AXES, OPTION_QUERY_GROWTH};
+/* clang-format on */
 
 enum { ID_COUNT = sizeof IDS / sizeof IDS[0] };
 
@@ -75,6 +78,20 @@ static enum status measure_head(const struct reading *reading, const struct laye
                            reading->checkpoint.source, layer->module->path, heads);
     *columns = query->tensor.shape[0] / heads;
     return STATUS_OK;
+}
+
+/* Checks the columns of a value head against a GGUF's metadata; a latent has others. */
+static enum status check_value(const struct reading *reading, const struct layer *layer, size_t kv_heads)
+{
+    const struct file_tensor *value = input_file_find(&layer->weights, "W_value.weight");
+    const cJSON *said = cJSON_GetObjectItemCaseSensitive(reading->config.root, "value_length");
+    const size_t columns = value != NULL ? value->tensor.shape[0] / kv_heads : 0;
+    if (value == NULL || !reading->config.of_gguf || !cJSON_IsNumber(said) || said->valuedouble == (double)columns)
+        return STATUS_OK;
+    return error_usage(reading->error,
+                       "%s: attention.value_length is %g, but the tensors of %s have %zu columns for each of %zu heads "
+                       "of values",
+                       reading->config_path, said->valuedouble, layer->module->path, columns, kv_heads);
 }
 
 static void forget(struct layer_facts *facts, const char *setting)
@@ -170,29 +187,21 @@ static enum status check_latent_columns(const struct reading *reading, const str
                      reading->checkpoint.source, fact->text, fact->key, layer->module->path, expected);
 }
 
-/* Adds defaults, with that source. */
-static enum status add_defaults(const struct reading *reading, struct layer *layer, size_t columns)
+/* Adds what nobody said: defaults, and the heads of keys by the tensors. */
+static enum status add_defaults(const struct reading *reading, struct layer *layer, size_t columns, size_t kv_heads)
 {
-    char scale[32];
+    char scale[32], heads[24];
     snprintf(scale, sizeof scale, "1/sqrt(%zu)", columns);
+    snprintf(heads, sizeof heads, "%zu", kv_heads);
     const struct layer_fact usual[] = {{"causal", layer->module->cross ? "false" : "true", FACT_DEFAULT, NULL},
                                        {"rope", "none", FACT_DEFAULT, NULL},
-                                       {"scale", scale, FACT_DEFAULT, NULL}};
+                                       {"scale", scale, FACT_DEFAULT, NULL},
+                                       {"kv_heads", heads, FACT_TENSORS, NULL}};
     for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)
         if (layer_facts_find(&layer->facts, usual[i].setting) == NULL &&
             layer_facts_add(&layer->facts, &usual[i], reading->arena, reading->error) != STATUS_OK)
             return reading->error->status;
     return STATUS_OK;
-}
-
-static enum status add_kv_heads(const struct reading *reading, struct layer *layer, size_t kv_heads)
-{
-    char text[24];
-    snprintf(text, sizeof text, "%zu", kv_heads);
-    const struct layer_fact fact = {"kv_heads", text, FACT_TENSORS, NULL};
-    return layer_facts_find(&layer->facts, "kv_heads") == NULL
-               ? layer_facts_add(&layer->facts, &fact, reading->arena, reading->error)
-               : STATUS_OK;
 }
 
 /* Checks that the norm of a residual stream is known and present; "none" means that the layer has none before
@@ -259,14 +268,13 @@ static enum status read_module(struct reading *reading, struct layer *layer)
     struct unpack_plan plan = {0};
     size_t columns = 0;
     layer->config = reading->config_path;
-    layer->adapter = reading->options->adapter;
     if (add_options(reading, &layer->facts) ||
         reading_heads(reading, layer->module, &layer->family, &plan, &layer->facts) != STATUS_OK)
         return reading->error->status;
     if (plan.heads == 0)
         return refuse_heads(reading, layer->module);
     if (module_unpack(&reading->modules, layer->module, &plan, reading->arena, &layer->weights, reading->error) ||
-        measure_head(reading, layer, plan.heads, &columns) ||
+        measure_head(reading, layer, plan.heads, &columns) || check_value(reading, layer, plan.kv_heads) ||
         reading_facts(reading, layer->module, layer->family, columns, &layer->facts) ||
         check_residual(reading, layer) || check_qk_norms(reading, layer) || check_normed(reading, layer) ||
         check_gate(reading, layer) || check_latent_columns(reading, layer) || put_factors(reading, layer))
@@ -276,17 +284,18 @@ static enum status read_module(struct reading *reading, struct layer *layer)
     layer->reordered = plan.permuted && input_file_find(&layer->weights, "W_query.weight") != NULL;
     if (reading->quantised.from[0] != '\0')
         layer->dequantised = arena_copy(reading->arena, reading->quantised.from, reading->error);
+    layer->config_quantised = *reading->quantised.method != '\0' && layer->dequantised != NULL;
     forget_absent(layer);
     if (config_images(&reading->config, layer->family, reading->arena, &layer->images_of, reading->error) ||
         layer_warn(reading, layer->module, layer->family, &layer->warnings) != STATUS_OK)
         return reading->error->status;
-    return add_defaults(reading, layer, columns) || add_kv_heads(reading, layer, plan.kv_heads) ? reading->error->status
-                                                                                                : STATUS_OK;
+    return add_defaults(reading, layer, columns, plan.kv_heads);
 }
 
-/* Reads the layer without mistakes; `norm_after`: with the norm after attention, if there is one. */
-static enum status read_right(struct layer *layer, const struct options *options, bool norm_after, struct arena *arena,
-                              struct error *error)
+/* Reads the layer with a mistake of it alone, or without (NULL): the norm after attention, an adapter or quantised
+ * weights read otherwise. */
+static enum status read_one(struct layer *layer, const struct options *options, const struct mistake_choice *choice,
+                            struct arena *arena, struct error *error)
 {
     struct reading reading;
     const size_t number = options->origin[OPTION_LAYER] == ORIGIN_DEFAULT ? MODULE_NO_LAYER : (size_t)options->layer;
@@ -297,7 +306,11 @@ static enum status read_right(struct layer *layer, const struct options *options
     if (status == STATUS_OK)
         status = module_choose(&reading.modules, number, options->module, &layer->module, error);
     const struct layer_module *chosen = layer->module;
-    if (status == STATUS_OK && norm_after) {
+    if (choice != NULL && choice->id == MISTAKE_LAYER_ADAPTER)
+        reading.adapter.mistake = (size_t)choice->form + 1;
+    if (choice != NULL && choice->id == MISTAKE_LAYER_QUANTISED)
+        reading.quantised.mistake = (size_t)choice->form + 1;
+    if (status == STATUS_OK && choice != NULL && choice->id == MISTAKE_LAYER_NORM_AFTER) {
         naming = *chosen->naming;
         naming.norm = NAMING_NORMS_AFTER;
         module = *chosen;
@@ -401,21 +414,25 @@ static bool copy_tensors(struct layer *layer, struct arena *arena, struct error 
 enum status layer_change(struct layer *layer, const struct options *options, const struct mistake_choice *choice,
                          struct arena *arena, struct error *error)
 {
-    const bool after = choice->id == MISTAKE_LAYER_NORM_AFTER;
-    const size_t number = after ? layer->module->layer : (size_t)choice->form;
+    const bool own = MISTAKES[choice->id].number == NULL;
+    const size_t number = (size_t)choice->form;
     struct options asked = *options;
     struct layer other;
     const struct part *part = part_of(choice->id);
-    const char *reason = !after && number == layer->module->layer ? "it is the layer that you asked for" : NULL;
-    if (reason == NULL && ((!after && layer_ask(&asked, layer, number, arena, error) != STATUS_OK) ||
-                           read_right(&other, &asked, after, arena, error) != STATUS_OK))
+    const char *reason = !own && number == layer->module->layer ? "it is the layer that you asked for"
+                         : choice->id == MISTAKE_LAYER_ADAPTER && options->adapter == NULL ? "there is no adapter"
+                         : choice->id == MISTAKE_LAYER_QUANTISED && !layer->config_quantised
+                             ? "no config says how weights are quantised"
+                             : NULL;
+    if (reason == NULL && ((!own && layer_ask(&asked, layer, number, arena, error) != STATUS_OK) ||
+                           read_one(&other, &asked, own ? choice : NULL, arena, error) != STATUS_OK))
         return error->status;
     if (reason == NULL && part == NULL)
         *layer = other;
     else if (reason == NULL && !copy_tensors(layer, arena, error))
         return error->status;
     else if (reason == NULL && !take_part(layer, &other, part))
-        reason = after ? "there is no norm after attention" : "that layer has the same, or none";
+        reason = own ? "there is no norm after attention" : "that layer has the same, or none";
     return reason == NULL
                ? STATUS_OK
                : error_usage(error, "--mistake: %s cannot be made here: %s", MISTAKES[choice->id].name, reason);
@@ -423,7 +440,7 @@ enum status layer_change(struct layer *layer, const struct options *options, con
 
 enum status layer_read(struct layer *layer, const struct options *options, struct arena *arena, struct error *error)
 {
-    enum status status = read_right(layer, options, false, arena, error);
+    enum status status = read_one(layer, options, NULL, arena, error);
     for (size_t i = 0; i < options->mistake_count && status == STATUS_OK; i++)
         if (MISTAKES[options->mistakes[i].id].slot == MISTAKE_SLOT_LAYER ||
             options->mistakes[i].id == MISTAKE_DRAW_LAYER)

@@ -22,11 +22,11 @@ struct layer {
     const struct layer_module *module;
     const struct family_row *family; /* FAMILY_NONE where neither config nor option name one */
     const char *config;              /* the config's path, as messages show it; or NULL */
-    const char *adapter;             /* the folder of --adapter, or NULL */
     struct layer_facts facts;        /* all settings and their sources */
     struct input_file weights;       /* under the names of unpack.h */
     struct layer_warnings warnings;
     const char *dequantised; /* the form of its quantised weights: "FP8, blocks of 128 x 128"; or NULL */
+    bool config_quantised;   /* by its config, so in a form that mistakes can change */
     bool reordered;          /* a GGUF whose rows of query and key attn has put back */
     const char *images_of;   /* the model_type if its causal mask allows an image's tokens to each other; or NULL */
 };

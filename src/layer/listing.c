@@ -172,18 +172,10 @@ static enum status add(const struct reading *reading, struct row_index *index, s
     return add_layer(reading, &listing->rows[index->rows[at] - 1], layer);
 }
 
-/* Whether --module names it: its path begins with that, up to a dot. */
-static bool is_asked(const struct options *options, const struct layer_module *module)
-{
-    const size_t length = options->module != NULL ? strlen(options->module) : 0;
-    return length == 0 ||
-           (strncmp(module->path, options->module, length) == 0 &&
-            (module->path[length] == '.' || module->path[length] == '\0' || options->module[length - 1] == '.'));
-}
-
 static enum status list(struct reading *reading, struct listing *listing)
 {
     struct row_index index;
+    const char *asked = reading->options->module;
     listing->source = reading->checkpoint.source;
     listing->config = reading->config_path;
     listing->rows = arena_allocate(reading->arena, reading->modules.count, sizeof listing->rows[0], reading->error);
@@ -192,7 +184,7 @@ static enum status list(struct reading *reading, struct listing *listing)
     for (size_t i = 0; i < reading->modules.count; i++) {
         const struct layer_module *module = &reading->modules.modules[i];
         struct listed_row row = {0};
-        if (is_asked(reading->options, module) &&
+        if ((asked == NULL || module_begins(module, asked)) &&
             (look(reading, module, &row) || add(reading, &index, listing, &row, module->layer) ||
              (row.why[0] == '\0' && layer_warn(reading, module, row.family, &listing->warnings) != STATUS_OK)))
             return reading->error->status;
@@ -202,7 +194,7 @@ static enum status list(struct reading *reading, struct listing *listing)
     return reading->modules.count == 0
                ? module_none(&reading->checkpoint, reading->error)
                : error_usage(reading->error, "%s: no attention module whose name begins with %s", listing->source,
-                             reading->options->module);
+                             asked);
 }
 
 bool listing_takes(enum option_id id)

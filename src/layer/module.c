@@ -276,6 +276,11 @@ static bool has_components(const char *path, const char *sought, bool anywhere)
     return false;
 }
 
+bool module_begins(const struct layer_module *module, const char *prefix)
+{
+    return has_components(module->path, prefix, false);
+}
+
 /* The layer and module asked for, each optional. */
 struct wish {
     size_t layer;
@@ -424,7 +429,7 @@ enum status module_choose(const struct module_list *list, size_t layer, const ch
     const struct layer_module *first = NULL;
     size_t count = 0, of_module = 0;
     for (size_t i = 0; i < list->count && prefix != NULL; i++)
-        wish.anywhere = wish.anywhere && !has_components(list->modules[i].path, prefix, false);
+        wish.anywhere = wish.anywhere && !module_begins(&list->modules[i], prefix);
     for (size_t i = 0; i < list->count; i++) {
         const struct layer_module *one = &list->modules[i];
         of_module += is_of_module(one, &wish);
@@ -504,14 +509,15 @@ static enum status add_words(const struct search *search, const char *before, co
 static enum status add_companions(const struct search *search, const struct layer_module *module, const char *before,
                                   struct module_tensors *tensors)
 {
+    const bool latent = module->naming->latent_a != NULL;
     const struct {
         const char *words, *standard;
     } companions[] = {
-        {NAMING_QUERY_NORMS, "query_norm"},
-        {NAMING_KEY_NORMS, "key_norm"},
+        {latent ? NULL : NAMING_QUERY_NORMS, "query_norm"},
+        {latent ? NULL : NAMING_KEY_NORMS, "key_norm"},
         {NAMING_GATES, "W_gate"},
-        {"q_a_layernorm attn_q_a_norm", "query_a_norm"},
-        {"kv_a_layernorm attn_kv_a_norm", "key_value_a_norm"},
+        {latent ? "q_a_layernorm attn_q_a_norm q_norm" : NULL, "query_a_norm"},
+        {latent ? "kv_a_layernorm attn_kv_a_norm kv_norm" : NULL, "key_value_a_norm"},
         {module->cross ? NULL : NAMING_RELATIVE_BIAS, "relative_bias"},
     };
     for (size_t i = 0; i < sizeof companions / sizeof companions[0]; i++)
@@ -619,9 +625,11 @@ static void find_other(const struct checkpoint *checkpoint, const struct layer_m
 enum status module_check_other(const struct module_list *list, const struct module_tensors *tensors,
                                struct error *error)
 {
-    const char *other = tensors->other, *why = other != NULL ? naming_refused(other) : NULL;
+    const char *known = tensors->tensors[0].name, *why = naming_refused(known);
+    const char *other = why != NULL ? known : tensors->other;
     if (other == NULL)
         return STATUS_OK;
+    why = naming_refused(other);
     return error_usage(error, "%s: %.200s: %s", list->checkpoint->source, other,
                        why != NULL ? why
                                    : "attn does not know what the module does with this tensor; expected the weights "

@@ -30,7 +30,7 @@ struct layer_module {
 struct module_list {
     const struct checkpoint *checkpoint;
     const struct adapter *adapter; /* whose changes module_unpack makes, or NULL */
-    struct quantised *quantised; /* of these tensors; NULL: no weight is quantised */
+    struct quantised *quantised; /* of these tensors, set by the caller; module_unpack needs it */
     const struct layer_module *modules;
     const char **prefixes; /* (count) of the modules, sorted */
     size_t count;
@@ -39,6 +39,9 @@ struct module_list {
 /* Finds all modules, or none. STATUS_SYSTEM where memory is short. */
 enum status modules_find(const struct checkpoint *checkpoint, struct arena *arena, struct module_list *list,
                          struct error *error);
+
+/* Whether its path begins with that prefix, up to a dot. */
+bool module_begins(const struct layer_module *module, const char *prefix);
 
 /* STATUS_USAGE for a checkpoint without a module, with the reason if a name tells it. */
 enum status module_none(const struct checkpoint *checkpoint, struct error *error);
@@ -72,7 +75,8 @@ struct module_tensors {
 enum status module_tensors(const struct module_list *list, const struct layer_module *module, struct arena *arena,
                            struct module_tensors *tensors, struct error *error);
 
-/* STATUS_USAGE where there is a tensor that attn does not know, which it would silently omit. */
+/* STATUS_USAGE where there is a tensor that attn does not know, which it would silently omit, or the module's path says
+ * that attn does not compute it. */
 enum status module_check_other(const struct module_list *list, const struct module_tensors *tensors,
                                struct error *error);
 

@@ -35,30 +35,31 @@ enum naming_role naming_anchor(const struct naming_row *naming)
     return ANCHORS[at];
 }
 
-const char *naming_refused(const char *name)
+/* The second text of the first row whose first one is part of the name, or ends it before a $; or NULL. */
+static const char *find_part(const char *const (*rows)[2], size_t count, const char *name)
 {
-#define REFUSED(part, why) {part, why},
-    static const char *const ROWS[][2] = {NAMING_REFUSED_ROWS(REFUSED)};
-#undef REFUSED
-    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
-        const size_t length = strcspn(ROWS[i][0], "$"), named = strlen(name);
-        if (ROWS[i][0][length] == '\0' ? strstr(name, ROWS[i][0]) != NULL
-                                       : named > length && memcmp(name + named - length, ROWS[i][0], length) == 0)
-            return ROWS[i][1];
+    for (size_t i = 0; i < count; i++) {
+        const size_t length = strcspn(rows[i][0], "$"), named = strlen(name);
+        if (rows[i][0][length] == '\0' ? strstr(name, rows[i][0]) != NULL
+                                       : named > length && memcmp(name + named - length, rows[i][0], length) == 0)
+            return rows[i][1];
     }
     return NULL;
 }
 
+#define PART(part, what) {part, what},
+const char *naming_refused(const char *name)
+{
+    static const char *const ROWS[][2] = {NAMING_REFUSED_ROWS(PART)};
+    return find_part(ROWS, sizeof ROWS / sizeof ROWS[0], name);
+}
+
 const char *naming_without_softmax(const char *name)
 {
-#define UNSOFT(part, what) {part, what},
-    static const char *const ROWS[][2] = {NAMING_UNSOFT_ROWS(UNSOFT)};
-#undef UNSOFT
-    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++)
-        if (strstr(name, ROWS[i][0]) != NULL)
-            return ROWS[i][1];
-    return NULL;
+    static const char *const ROWS[][2] = {NAMING_UNSOFT_ROWS(PART)};
+    return find_part(ROWS, sizeof ROWS / sizeof ROWS[0], name);
 }
+#undef PART
 
 const char *naming_joint(const struct naming_row *naming, enum naming_role role)
 {

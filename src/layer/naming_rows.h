@@ -30,6 +30,8 @@
 #define NAMING_ROWS(ROW)                                                                                              \
     ROW(.query_a = "q_a_proj", .query_b = "q_b_proj", .latent_a = "kv_a_proj_with_mqa", .latent_b = "kv_b_proj",      \
         .out = "o_proj")                                                                                              \
+    ROW(.query_a = "wq_a", .query_b = "wq_b", .latent_a = "wkv_a", .latent_b = "wkv_b", .out = "wo")                  \
+    ROW(.query = "wq", .latent_a = "wkv_a", .latent_b = "wkv_b", .out = "wo")                                         \
     ROW(.query = "q_proj", .latent_a = "kv_a_proj_with_mqa", .latent_b = "kv_b_proj", .out = "o_proj")                \
     ROW(.query = "q_proj", .key = "k_proj", .value = "v_proj", .out = NAMING_OUTS)                                    \
     ROW(.query = "q_proj", .key = "k_proj", .value = "v_proj", .out = "output_proj", .reordered = true)               \
@@ -59,6 +61,7 @@
     ROW(.packed = "wqkv", .out = "wo", .packing = PACKING_GROUPS)                                                     \
     ROW(.packed = "query_key_value", .out = "dense", .packing = PACKING_GROUPS)                                       \
     ROW(.packed = "qkv", .out = "proj projection out_proj", .packing = PACKING_BLOCKS)                                \
+    ROW(.packed = "attn", .out = "proj", .packing = PACKING_GROUPS)                                                   \
     ROW(.packed = "attention.qkv", .out = "output.dense", .packing = PACKING_BLOCKS)                                  \
     ROW(.packed = "att_proj", .out = "out_proj", .packing = PACKING_BLOCKS)                                           \
     ROW(.packed = "in_proj", .joint = "_", .out = "out_proj", .packing = PACKING_BLOCKS)                              \
@@ -76,8 +79,9 @@
 #define NAMING_QUANTISED "a quantised weight" NAMING_NO_CONFIG
 #define NAMING_SCALE "a scale of quantised weights" NAMING_NO_CONFIG
 #define NAMING_REFUSED_ROWS(ROW)                                                                                  \
-    ROW("img_attn.", NAMING_STREAMS)                                                                              \
-    ROW("txt_attn.", NAMING_STREAMS)                                                                              \
+    ROW("img_attn", NAMING_STREAMS)                                                                               \
+    ROW("txt_attn", NAMING_STREAMS)                                                                               \
+    ROW("joint_blocks.", NAMING_STREAMS)                                                                          \
     ROW("single_blocks.", "attn does not cut a weight that query, key and value share with the MLP")              \
     ROW("add_k_proj.", NAMING_STREAMS)                                                                            \
     ROW("add_kv_proj.", NAMING_STREAMS)                                                                           \

@@ -18,7 +18,7 @@ static const struct row {
     const char *method, *key, *formats, *title, *part[PART_KINDS], *widths, *rounded;
     size_t bits, word, block[2];
     bool usual, in_groups, fixed, down, zeros_down, of_rows, zeros_of_rows, interleaved, across, e2m1, centred,
-        asks_zeros, zero_added;
+        asks_zeros, zero_added, added;
 } ROWS[] = {
 #define ROW(method, key, formats, title, ...) {method, key, formats, title, __VA_ARGS__},
     QUANTISED_ROWS(ROW)
@@ -52,7 +52,8 @@ struct weight {
     size_t rows, columns;
     size_t bits, block[2], down, across; /* of a block; blocks */
     bool any_block, whole, ordered;      /* no block is said; codes are integers; each column names its group */
-    double *scales;
+    bool has_zeros;                      /* zero points must be there */
+    double *scales, *added;
     enum dtype rounded;
     struct error *error;
 };
@@ -72,7 +73,24 @@ static struct config_value how_of(const struct config *config)
     const struct config_reading reading = {.section = config->root};
     return config_find_name(&reading, "quantization_config compression_config text_config.quantization_config "
                                       "language_config.quantization_config llm_config.quantization_config "
-                                      "thinker_config.text_config.quantization_config");
+                                      "thinker_config.text_config.quantization_config quantization");
+}
+
+/* MLX writes no method, and only new releases its "mode". */
+static const char *method_of(const cJSON *how)
+{
+    const char *method = word_of(how, "quant_method qformat_weight mode");
+    return *method == '\0' && cJSON_HasObjectItem(how, "group_size") ? "affine" : method;
+}
+
+/* What the config does to inputs or weights besides rounding them, or "". */
+static const char *change_of(const cJSON *how)
+{
+    const struct config_reading reading = {.section = how};
+    const char *sparse = word_of(how, "sparsity_config.format");
+    if (cJSON_GetArraySize(config_find_name(&reading, "transform_config.config_groups").item) > 0)
+        return "with transform_config";
+    return strcmp(sparse, "dense") != 0 ? sparse : "";
 }
 
 /* Whether a row is that of the method, and of the format in this section. */
@@ -87,9 +105,9 @@ enum status quantised_check(const struct config *config, struct error *error)
 {
     const struct config_value value = how_of(config);
     const cJSON *how = value.item;
-    const char *method = word_of(how, "quant_method"), *format = "";
+    const char *method = method_of(how), *change = change_of(how), *format = change;
     bool is_read = !config_is_set(&value);
-    for (const struct row *row = ROWS; row < END; row++) {
+    for (const struct row *row = ROWS; row < END && *change == '\0'; row++) {
         if (strcmp(row->method, method) != 0)
             continue;
         format = word_of(how, row->key);
@@ -123,14 +141,18 @@ static enum status read_scheme(struct weight *weight)
                               group = config_find_name(reading, "group_size"),
                               block = config_find_name(reading, "weight_block_size block_structure"),
                               strategy = config_find_name(reading, "strategy"),
-                              order = config_find_name(reading, "desc_act");
+                              order = config_find_name(reading, "desc_act"),
+                              symmetric = config_find_name(reading, "symmetric");
     const char *by = config_text(reading, &strategy, "");
     memcpy(weight->block, row->block, sizeof weight->block);
     weight->bits = row->bits;
     weight->whole = row->title == NULL && strcasecmp(word_of(reading->section, "type"), "float") != 0;
     if (row->fixed)
         return STATUS_OK;
-    weight->ordered = row->part[GROUPS] != NULL && config_truth(reading, &order, false);
+    weight->ordered = row->part[GROUPS] != NULL &&
+                      (config_truth(reading, &order, false) ||
+                       text_has_word("group dynamic", word_of(reading->section, "actorder")));
+    weight->has_zeros = row->asks_zeros || !config_truth(reading, &symmetric, true);
     if (row->widths != NULL) {
         weight->bits = size_of(reading, &bits, false);
         if (weight->bits > 8 || strchr(row->widths, '0' + (int)weight->bits) == NULL)
@@ -199,7 +221,7 @@ enum status quantised_begin(struct quantised *quantised, const struct checkpoint
 {
     struct checkpoint *shown = &quantised->shown;
     *quantised = (struct quantised){.stored = checkpoint, .shown = *checkpoint, .config = config};
-    quantised->method = word_of(how_of(config).item, "quant_method");
+    quantised->method = method_of(how_of(config).item);
     if (*quantised->method == '\0')
         return STATUS_OK;
     shown->names = arena_allocate(checkpoint->arena, checkpoint->count, sizeof shown->names[0], error);
@@ -239,7 +261,7 @@ static enum status read_part(struct weight *weight, enum part part)
 {
     const char *leaf = weight->row->part[part];
     const bool asked = part == CODES || part == SCALES || part == DIVISOR ||
-                       (part == ZEROS && weight->row->asks_zeros) || (part == GROUPS && weight->ordered);
+                       (part == ZEROS && weight->has_zeros) || (part == GROUPS && weight->ordered);
     struct stored *stored = &weight->part[part];
     if (leaf == NULL || (!asked && !has_part(weight->checkpoint, weight->name, leaf)))
         return STATUS_OK;
@@ -250,13 +272,17 @@ static enum status read_part(struct weight *weight, enum part part)
         return error_usage(weight->error, "%s: both %.200s and %.200s; expected one of them", stored->look->source,
                            name, weight->name);
     struct tensor_bytes bytes = stored->look->bytes;
-    const bool in_blocks = bytes.rank == 3 && part == CODES && weight->row->word == 8;
+    const bool in_blocks = bytes.rank == 3 && part == CODES && weight->row->word == 8,
+               wide = part == CODES && weight->row->added;
+    const size_t width = wide ? sizeof(uint32_t) : 1, size = stored->look->size;
     stored->tensor = (struct tensor){.dtype = bytes.dtype, .data = (void *)(uintptr_t)bytes.bytes};
     stored->rows = bytes.rank > 0 ? bytes.shape[0] : 1;
     stored->columns = stored->rows > 0 ? stored->look->count / stored->rows : 0;
     if (stored->look->count == 0 || (bytes.rank > 2 && !in_blocks) || bytes.strided ||
-        (bytes.dtype == DTYPE_COUNT && !is_of_bytes(stored, "U8 I8 F8_E8M0")))
+        (bytes.dtype == DTYPE_COUNT && !is_of_bytes(stored, wide ? "U32" : "U8 I8 F8_E8M0")))
         return contradicts(weight, part, "a matrix of a dtype that attn reads");
+    if (bytes.dtype == DTYPE_COUNT && (size / width != stored->look->count || size % width != 0))
+        return contradicts(weight, part, "as many numbers as its %zu bytes hold", size);
     bytes.rank = 2;
     bytes.shape[0] = stored->rows;
     bytes.shape[1] = stored->columns;
@@ -296,30 +322,38 @@ static enum status check_blocks(const struct weight *weight, enum part part)
     return contradicts(weight, part, "%zu x %zu, one for each block of the weight", down, across);
 }
 
-static enum status load_scales(struct weight *weight)
+/* The numbers of a part, one for each block, divided by `by`. */
+static enum status load_numbers(struct weight *weight, enum part part, double by, double **numbers)
 {
-    const struct stored *stored = &weight->part[SCALES], *divisor = &weight->part[DIVISOR];
-    const char *rounded = weight->row->rounded;
+    const struct stored *stored = &weight->part[part];
     const enum dtype dtype = stored->tensor.dtype;
     const size_t count = stored->look->count;
     const unsigned char *bytes = stored->tensor.data;
-    double table[256], by = 1;
+    double table[256];
     const bool coded = load_table(stored, true, table);
-    weight->rounded = rounded != NULL ? dtype_find(dtype_name, rounded) : dtype;
-    weight->scales = arena_allocate(weight->checkpoint->arena, count, sizeof *weight->scales, weight->error);
-    if (weight->scales == NULL || check_blocks(weight, SCALES) != STATUS_OK)
+    *numbers = arena_allocate(weight->checkpoint->arena, count, sizeof **numbers, weight->error);
+    if (*numbers == NULL || check_blocks(weight, part) != STATUS_OK)
         return weight->error->status;
-    if (coded ? rounded == NULL : !dtype_is_working(dtype) || dtype == DTYPE_F64)
-        return contradicts(weight, SCALES, "float32, float16 or bfloat16");
+    if (coded ? weight->row->rounded == NULL : !dtype_is_working(dtype) || dtype == DTYPE_F64)
+        return contradicts(weight, part, "float32, float16 or bfloat16");
+    if (!coded)
+        dtype_load(dtype, bytes, count, *numbers);
+    for (size_t i = 0; i < count; i++)
+        (*numbers)[i] = (float)((coded ? table[bytes[i]] : (*numbers)[i]) / by);
+    return STATUS_OK;
+}
+
+static enum status load_scales(struct weight *weight)
+{
+    const struct stored *divisor = &weight->part[DIVISOR];
+    const char *rounded = weight->row->rounded;
+    double by = 1;
+    weight->rounded = rounded != NULL ? dtype_find(dtype_name, rounded) : weight->part[SCALES].tensor.dtype;
     if (divisor->look != NULL && (divisor->look->count != 1 || divisor->tensor.dtype != DTYPE_F32))
         return contradicts(weight, DIVISOR, "one number of float32");
     if (divisor->look != NULL)
         tensor_load(&divisor->tensor, 0, 1, &by);
-    if (!coded)
-        dtype_load(dtype, bytes, count, weight->scales);
-    for (size_t i = 0; i < count; i++)
-        weight->scales[i] = (float)((coded ? table[bytes[i]] : weight->scales[i]) / by);
-    return STATUS_OK;
+    return load_numbers(weight, SCALES, by, &weight->scales);
 }
 
 /* --- codes ------------------------------------------------------------------------------------------------------- */
@@ -355,8 +389,9 @@ static enum status set_codes(struct weight *weight, enum part part, struct codes
         return right && load_table(stored, false, codes->table) && (whole || stored->tensor.dtype != DTYPE_COUNT)
                    ? STATUS_OK
                    : contradicts(weight, part, weight->whole || row->word > 0 ? "I8" : "F8_E4M3 or F8_E5M2");
-    if (strcmp(stored->look->dtype, row->word == 32 ? "I32" : "U8") != 0)
-        return contradicts(weight, part, row->word == 32 ? "I32" : "U8");
+    const char *dtype = row->word == 8 ? "U8" : row->added ? "U32" : "I32";
+    if (strcmp(stored->look->dtype, dtype) != 0)
+        return contradicts(weight, part, "%s", dtype);
     codes->down = zeros ? row->zeros_down : row->down;
     codes->of_rows = zeros ? row->zeros_of_rows : row->of_rows;
     codes->interleaved = row->interleaved;
@@ -405,6 +440,9 @@ static enum status check_zeros(struct weight *weight)
     const struct codes *codes = &weight->zeros;
     if (stored->look == NULL)
         return STATUS_OK;
+    if (weight->row->added)
+        return stored->tensor.dtype == weight->rounded ? load_numbers(weight, ZEROS, 1, &weight->added)
+                                                       : contradicts(weight, ZEROS, "the dtype of the scales");
     if (set_codes(weight, ZEROS, &weight->zeros) != STATUS_OK)
         return weight->error->status;
     if (!codes->of_rows)
@@ -470,16 +508,28 @@ static bool has_codes(const struct quantised *quantised, const char *name)
            !(dtype_is_working(look->bytes.dtype) && dtype_size(look->bytes.dtype) > 1);
 }
 
+/* The section of the config about a weight: MLX has one for each module of other settings. */
+static const cJSON *section_of(const cJSON *how, const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%.*s", (int)memory_left(strlen(name), strlen(".weight")), name);
+    const cJSON *own = cJSON_GetObjectItemCaseSensitive(how, path);
+    return cJSON_IsObject(own) ? own : how;
+}
+
 /* Reads the tensors of a weight by the first row, and group of the config, that fits them; the error is that of the
  * first one tried. */
 static enum status read_weight(const struct quantised *quantised, const char *name, struct weight *weight,
                                struct error *error)
 {
     const struct config_value how = how_of(quantised->config);
+    if (quantised_check(quantised->config, error) != STATUS_OK)
+        return error->status;
     const cJSON *groups = cJSON_GetObjectItemCaseSensitive(how.item, "config_groups");
     struct error first = {0};
     for (const struct row *row = ROWS; row < END; row++) {
-        const cJSON *said = row->in_groups ? (cJSON_IsObject(groups) ? groups->child : NULL) : how.item;
+        const cJSON *said = row->in_groups ? (cJSON_IsObject(groups) ? groups->child : NULL)
+                                           : section_of(how.item, name);
         for (; said != NULL; said = row->in_groups ? said->next : NULL) {
             if (!is_row_of(row, quantised->method, *word_of(said, row->key) != '\0' ? said : how.item))
                 continue;
@@ -497,12 +547,10 @@ static enum status read_weight(const struct quantised *quantised, const char *na
             first = first.status == STATUS_OK ? *error : first;
         }
     }
-    const enum status status = first.status != STATUS_OK ? first.status : quantised_check(quantised->config, error);
-    if (status == STATUS_OK)
+    if (first.status == STATUS_OK)
         return error_usage(error, "%s: %s has no settings for %.200s", quantised->config->path, how.key, name);
-    if (first.status != STATUS_OK)
-        *error = first;
-    return status;
+    *error = first;
+    return error->status;
 }
 
 enum status quantised_look(struct quantised *quantised, const char *name, const struct named_tensor **tensor,
@@ -516,7 +564,7 @@ enum status quantised_look(struct quantised *quantised, const char *name, const 
         return error->status;
     *shown = *weight.part[CODES].look;
     shown->bytes = (struct tensor_bytes){.dtype = DTYPE_COUNT, .rank = 2, .shape = {weight.rows, weight.columns}};
-    shown->count = 0;
+    shown->count = shown->size = 0;
     for (enum part part = 0; part < PART_KINDS; part++) {
         const enum dtype dtype = weight.part[part].tensor.dtype;
         if (weight.part[part].look != NULL)
@@ -528,8 +576,27 @@ enum status quantised_look(struct quantised *quantised, const char *name, const 
 
 /* --- numbers ----------------------------------------------------------------------------------------------------- */
 
+/* Forms of layer-quantised. The next scale is that of the block after, for the last one of the first. */
+enum { SCALE_MISSING = 1, SCALE_INVERTED, SCALE_NEXT, ZERO_MISSING, ZERO_PLUS_1, ZERO_MINUS_1 };
+
+/* The zero point, and the scale, with a mistake. FP8 has no zero point; that of a packed code stays one. */
+static double mistaken_zero(const struct weight *weight, size_t mistake, double zero)
+{
+    const double codes = ldexp(1, (int)weight->bits);
+    const int by = (mistake == ZERO_PLUS_1) - (mistake == ZERO_MINUS_1);
+    if (by == 0 || (!weight->whole && weight->row->word == 0))
+        return mistake == ZERO_MISSING ? 0 : zero;
+    return weight->row->word > 0 ? fmod(zero + by + codes, codes) : zero + by;
+}
+
+static double mistaken_scale(size_t mistake, double scale)
+{
+    return mistake == SCALE_MISSING ? 1 : mistake == SCALE_INVERTED ? 1 / scale : scale;
+}
+
 /* Dequantises a row; `zeros` has room for the zero points of its groups. */
-static void load_row(const struct weight *weight, const double *groups, size_t row, double *zeros, double *numbers)
+static void load_row(const struct weight *weight, size_t mistake, const double *groups, size_t row, double *zeros,
+                     double *numbers)
 {
     const struct codes *codes = &weight->zeros;
     const size_t down = weight->block[0] > 0 ? row / weight->block[0] : 0;
@@ -542,10 +609,17 @@ static void load_row(const struct weight *weight, const double *groups, size_t r
             zeros[block] = number_at(codes, row, block);
         else if (codes->stored != NULL)
             zeros[block] += codes->table[((const unsigned char *)codes->stored->tensor.data)[first + block * step]];
+        zeros[block] = mistaken_zero(weight, mistake, zeros[block]);
     }
     for (size_t i = 0; i < weight->columns; i++) {
         const size_t block = groups != NULL ? (size_t)groups[i] : weight->block[1] > 0 ? i / weight->block[1] : 0;
-        numbers[i] = (float)((number_at(&weight->codes, row, i) - zeros[block]) * weight->scales[first + block * step]);
+        const size_t at = first + block * step, of_scale = mistake == SCALE_NEXT ? (block + 1) % weight->across : block;
+        numbers[i] = (float)((number_at(&weight->codes, row, i) - zeros[block]) *
+                             mistaken_scale(mistake, weight->scales[first + of_scale * step]));
+        if (weight->added != NULL) {
+            dtype_round(weight->rounded, &numbers[i], 1);
+            numbers[i] = (float)(numbers[i] + weight->added[at]);
+        }
     }
 }
 
@@ -558,7 +632,8 @@ static void describe(const struct weight *weight, struct quantised *quantised)
     if (weight->row->title == NULL)
         text_add(&text, "%s%zu", weight->whole ? "int" : "FP", weight->bits);
     else
-        text_add(&text, weight->row->across ? "%s, %zu bits" : "%s", weight->row->title, weight->bits);
+        text_add(&text, weight->row->across || weight->row->added ? "%s, %zu bits" : "%s", weight->row->title,
+                 weight->bits);
     if (block[0] == 1)
         text_add(&text, block[1] > 0 ? ", groups of %zu" : ", a scale per row", block[1]);
     else
@@ -593,7 +668,7 @@ enum status quantised_take(struct quantised *quantised, const char *name, struct
     *file = weight.part[CODES].look->source;
     describe(&weight, quantised);
     for (size_t i = 0; i < weight.rows; i++) {
-        load_row(&weight, groups, i, zeros, row);
+        load_row(&weight, quantised->mistake, groups, i, zeros, row);
         tensor_store(tensor, i * weight.columns, weight.columns, row);
     }
     return STATUS_OK;

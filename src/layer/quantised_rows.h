@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The forms of quantised weights in checkpoints, a row each.
  *
- *   ROW(method, key, formats, title, ...)   by "quant_method" of the config and one more of its keys
+ *   ROW(method, key, formats, title, ...)   by "quant_method" of the config (Mistral: "qformat_weight") and one more of
+ *                                           its keys
  *
  *   key, formats   the names of that key, and the values of this form; "": the method has one form
  *   title          in "weights dequantised from TITLE"; NULL: the type of the codes
@@ -17,12 +18,14 @@
  *   .across        scales and zero points are stored columns x rows
  *   .e2m1          codes are floating point numbers of 4 bits
  *   .centred       without zero points, zero is the middle code
- *   .asks_zeros    zero points must be there
+ *   .asks_zeros    zero points must be there, as where the config's "symmetric" is false
  *   .zero_added    a zero point is stored as the code before it
+ *   .added         in place of a zero point each block has a number that is added to code x scale, rounded before and
+ *                  after that
  *   .rounded       the weights are rounded to this dtype; NULL: to that of the scales
  *
  * A weight is (code - zero) x scale, rounded once. Sources: transformers' integrations/finegrained_fp8.py and mxfp4.py,
- * compressed-tensors' compressors, GPTQModel's dequantize_weight, AutoAWQ's dequantize_gemm. */
+ * compressed-tensors' compressors, GPTQModel's dequantize_weight, AutoAWQ's dequantize_gemm, mlx.core.dequantize. */
 #ifndef ATTN_LAYER_QUANTISED_ROWS_H
 #define ATTN_LAYER_QUANTISED_ROWS_H
 
@@ -36,6 +39,9 @@
         .zeros_of_rows = true, .across = true, .asks_zeros = true, __VA_ARGS__)
 #define QUANTISED_ROWS(ROW)                                                                                           \
     ROW("fp8", "", "", "FP8", BYTES("weight_scale_inv"), .rounded = "f32")                                            \
+    ROW("fp8", "", "", "FP8", BYTES("weight_scale"), .rounded = "f32")                                                \
+    ROW("fp8", "", "", "FP8", BYTES("scale"), .rounded = "f32")                                                       \
+    ROW("fp8_e4m3", "", "", "FP8", BYTES("qscale_weight"), .rounded = "f32")                                          \
     ROW("mxfp8", "", "", "MXFP8", BYTES("weight_scale_inv"), .fixed = true, .block = {1, 32}, .rounded = "f32")       \
     ROW("fbgemm_fp8", "", "", "FP8", BYTES("weight_scale"), .fixed = true, .block = {1, 0})                           \
     ROW("modelopt", "quant_algo", "FP8", "FP8", BYTES("weight_scale"), .fixed = true, .block = {0, 0})                \
@@ -54,13 +60,15 @@
     ROW("awq", "version format", "gemm GEMM", "AWQ", .usual = true, .widths = "4 or 8", .word = 32, .of_rows = true,  \
         .part = {[CODES] = "qweight", [SCALES] = "scales", [ZEROS] = "qzeros"}, .zeros_of_rows = true,                \
         .interleaved = true, .across = true, .asks_zeros = true)                                                      \
+    ROW("affine", "", "", "MLX", .widths = "2, 3, 4, 5, 6 or 8", .word = 32, .asks_zeros = true, .added = true,       \
+        .part = {[CODES] = "weight", [SCALES] = "scales", [ZEROS] = "biases"})                                        \
     ROW("mxfp4", "", "", "MXFP4", .fixed = true, .bits = 4, .block = {1, 32}, .word = 8, .e2m1 = true,                \
         .rounded = "bf16", .part = {[CODES] = "weight_blocks", [SCALES] = "weight_scales"})
 
 /* What engines quantise besides weights, with scales for it: activations, keys and values. attn does not. */
 #define QUANTISED_LEFT                                                                                                \
     "input_scale input_zero_point input_global_scale input_scale_ub output_scale output_zero_point activation_scale "  \
-    "q_scale k_scale v_scale kv_scale prob_scale"
+    "q_scale k_scale v_scale kv_scale prob_scale qscale_act"
 /* clang-format on */
 
 #endif

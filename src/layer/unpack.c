@@ -524,11 +524,9 @@ enum status module_unpack(const struct module_list *list, const struct layer_mod
                           struct arena *arena, struct input_file *input, struct error *error)
 {
     struct module_tensors tensors;
-    const struct config none = {0};
-    struct quantised plain = {0};
     struct unpacking unpacking = {.checkpoint = list->checkpoint,
                                   .adapter = list->adapter,
-                                  .quantised = list->quantised != NULL ? list->quantised : &plain,
+                                  .quantised = list->quantised,
                                   .tensors = &tensors,
                                   .module = module,
                                   .plan = plan,
@@ -537,8 +535,7 @@ enum status module_unpack(const struct module_list *list, const struct layer_mod
                                   .error = error};
     *input = (struct input_file){.source = list->checkpoint->source};
     input->tensors = arena_allocate(arena, MODULE_TENSORS, sizeof input->tensors[0], error);
-    if (input->tensors == NULL || quantised_begin(&plain, list->checkpoint, &none, error) ||
-        module_tensors(list, module, arena, &tensors, error) || unpack(&unpacking) ||
+    if (input->tensors == NULL || module_tensors(list, module, arena, &tensors, error) || unpack(&unpacking) ||
         module_check_other(list, &tensors, error))
         return error->status;
     input_file_sort(input);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The lessons of attn-lessons(7), split into parts to show, ask or run. The build makes the table from the page's
  * source with lessons.awk. */
-#ifndef ATTN_LESSON_LESSONS_H
-#define ATTN_LESSON_LESSONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ struct lesson {
 /* The introduction, then lesson 1, 2, ... LESSON_COUNT. */
 extern const struct lesson LESSONS[];
 extern const size_t LESSON_COUNT;
-
-#endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Mistakes of slots norm and qk_norm: the norms of the layer's inputs, and of query and key. */
+/* Mistakes of slots norm, qk_norm and value_norm: the norms of the layer's inputs, of query and key, of value. */
 #include "mistake/recipe.h"
 #include "stage/operand_steps.h"
 
@@ -82,7 +82,8 @@ static const char *change_inputs(struct recipe *recipe, enum norm_change kind)
     if (!recipe->problem.given.residual || !is_made(norm))
         return "no norm of the inputs is applied";
     recipe->changed_projections = OF_ALL;
-    return change(norm, kind, recipe->form);
+    const char *reason = change(norm, kind, recipe->form);
+    return reason != NULL ? reason : recipe_make_gate(recipe, gate_sigmoid, NULL);
 }
 
 /* Records a stage that skips its norm, for its explanation. */
@@ -109,7 +110,7 @@ CHANGE_BY(NORM_TWICE)
         recipe_makes(recipe, STAGE_NORMED, ", normed twice");
     problem->given.residual = true;
     recipe->changed_projections = OF_ALL;
-    return NULL;
+    return recipe_make_gate(recipe, gate_sigmoid, NULL);
 }
 
 CHANGE(NORM_WEIGHT_MISSING, change_inputs(recipe, NO_WEIGHTS))
@@ -133,7 +134,7 @@ CHANGE_BY(NORM_ADDED)
     *norm = (struct norm){.kind = recipe->form == 0 ? NORM_LAYER : NORM_RMS, .eps = RECIPE_NORM_EPS};
     problem->given.residual = true;
     recipe->changed_projections = OF_ALL;
-    return NULL;
+    return recipe_make_gate(recipe, gate_sigmoid, NULL);
 }
 
 /* --- qk_norm: of query and key ------------------------------------------------------------------------------------ */
@@ -320,3 +321,24 @@ CHANGE_BY(QK_NORM_LATENT_MISSING)
     }
     return NULL;
 }
+
+/* --- value_norm --------------------------------------------------------------------------------------------------- */
+
+static const char *change_value(struct recipe *recipe, const struct norm *other)
+{
+    struct norm *norm = &recipe->problem.parameters.norms[NORM_VALUE];
+    if (!is_made(norm))
+        return "value is not normed";
+    if (other == NULL) {
+        norm->left_out = true;
+        tell_left_out(recipe, STAGE_VALUE);
+    } else if (other->weight.rank != 1 || other->weight.shape[0] != recipe->problem.size.d_value)
+        return "the norm of key has no weight for each column of value";
+    else
+        *norm = *other;
+    recipe->changed_steps |= OF_VALUE;
+    return NULL;
+}
+
+CHANGE(VALUE_NORM_MISSING, change_value(recipe, NULL))
+CHANGE(VALUE_NORM_OF_KEY, change_value(recipe, &problem->parameters.norms[NORM_KEY]))

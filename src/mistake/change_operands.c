@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Mistakes of slots roles, weights, matrix, bias, clip, split, merge, out, groups, bits and dtype. */
+/* Mistakes of slots roles, weights, matrix, bias, clip, split, merge, out, gate, groups, bits and dtype. */
 #include "kernel/kernel.h"
 #include "mistake/recipe.h"
 
@@ -204,6 +204,17 @@ CHANGE_BY(BIAS_SWAPPED)
     return change_bias(recipe, SETS[form], FROM[form], 1, "inputs . the matrix + the other one's bias");
 }
 
+/* --- growth ------------------------------------------------------------------------------------------------------ */
+
+CHANGE_BY(GROWTH_MISSING)
+{
+    if (recipe->problem.scaling.growth.by == 0)
+        return "no query grows";
+    recipe->problem.scaling.growth.by = 0;
+    recipe->changed_steps |= OF_QUERY;
+    return NULL;
+}
+
 /* --- clip -------------------------------------------------------------------------------------------------------- */
 
 CHANGE_BY(CLIP_MISSING)
@@ -388,6 +399,83 @@ CHANGE_BY(OUT_NORMED)
     recipe->norms_result = form < 2 ? NORM_LAYER : NORM_RMS;
     return form % 2 == 1 ? change_OUT_RESIDUAL(recipe)
                          : recipe_makes(recipe, problem_last_stage(&recipe->problem), ", normed");
+}
+
+/* --- gate -------------------------------------------------------------------------------------------------------- */
+
+static const char NO_GATE[] = "there is no gate";
+
+const char *recipe_make_gate(struct recipe *recipe, gate_function *function, const char *formula)
+{
+    struct problem *problem = &recipe->problem;
+    const unsigned threads = problem->path.threads;
+    problem->path.threads = 1; /* a trial has one */
+    gate_make(problem, function, recipe->arena, recipe->error);
+    problem->path.threads = threads;
+    if (formula != NULL)
+        recipe_tells(recipe, STAGE_GATE, formula);
+    if (function != gate_sigmoid)
+        recipe->not_differentiable = recipe->making;
+    return recipe->problem.given.gate.rank == 0 && formula != NULL ? NO_GATE : NULL;
+}
+
+static double one(double x)
+{
+    (void)x;
+    return 1;
+}
+
+static double same(double x)
+{
+    return x;
+}
+
+static double silu(double x)
+{
+    return x * gate_sigmoid(x);
+}
+
+static double sigmoid_twice(double x)
+{
+    return gate_sigmoid(gate_sigmoid(x));
+}
+
+CHANGE(GATE_MISSING, recipe_make_gate(recipe, one, "1, no gate"))
+
+CHANGE_BY(GATE_FUNCTION)
+{
+    static const struct {
+        gate_function *function;
+        const char *formula;
+    } FORMS[] = {{same, "x . W_gate, without sigmoid"},
+                 {silu, "silu(x . W_gate)"},
+                 {tanh, "tanh(x . W_gate)"},
+                 {sigmoid_twice, "sigmoid(sigmoid(x . W_gate))"}};
+    const size_t form = (size_t)recipe->form;
+    return recipe_make_gate(recipe, FORMS[form].function, FORMS[form].formula);
+}
+
+CHANGE_BY(GATE_VIEW)
+{
+    const struct problem_sizes *size = &recipe->problem.size;
+    const struct tensor own = recipe->problem.given.gate;
+    struct tensor *gate = &recipe->problem.given.gate;
+    const size_t d = size->d_value, heads = size->heads, rows = size->queries;
+    double *numbers = arena_allocate(recipe->arena, d, sizeof *numbers, recipe->error);
+    if (own.rank == 0)
+        return NO_GATE;
+    if (heads == 1)
+        return "there is one head";
+    if (numbers == NULL ||
+        tensor_create(gate, own.dtype, own.rank, own.shape, recipe->arena, recipe->error) != STATUS_OK)
+        return NULL;
+    for (size_t i = 0; i < size->items * heads * rows; i++) { /* row i as (T, H) is read as (H, T) */
+        const size_t item = i / (heads * rows), at = i % (heads * rows);
+        tensor_load(&own, (item * heads * rows + at % heads * rows + at / heads) * d, d, numbers);
+        tensor_store(gate, i * d, d, numbers);
+    }
+    recipe->not_differentiable = recipe->making;
+    return recipe_tells(recipe, STAGE_GATE, "the gate, its rows read on from head to head");
 }
 
 /* --- groups ------------------------------------------------------------------------------------------------------ */

@@ -173,6 +173,43 @@ CHANGE(PACKING_ORDER, !problem->parameters.given
                           ? "parameters are drawn: draw-order does the same"
                           : read_otherwise(recipe, in_blocks, in_order, "of a block of weights in another place"))
 
+/* Row `at` of, for each head, its query, its gate. */
+static struct packed_row by_gate(const struct packed *packed, size_t at)
+{
+    const size_t d = packed->d, row = at % (2 * d);
+    return (struct packed_row){row < d ? PROJECTION_QUERY : PROJECTION_KEY, at / (2 * d) * d + row % d};
+}
+
+/* The forms: all queries, then all gates; or each head's gate, then its query. */
+CHANGE_BY(PACKING_GATE)
+{
+    struct problem *problem = &recipe->problem;
+    struct projection pair[] = {{.transposed = false}, problem->parameters.gate}, made[2];
+    const size_t d = problem->size.d_head, heads = problem->size.heads;
+    if (pair[1].weight.rank == 0 || pair[1].weight.shape[0] != heads * d)
+        return "query and gate are not packed in one weight";
+    struct module *modules = recipe_copy_modules(recipe);
+    double *row = arena_allocate(recipe->arena, problem->size.d_in, sizeof *row, recipe->error);
+    if (modules == NULL || row == NULL)
+        return NULL;
+    pair[0] = modules[0].projections[PROJECTION_QUERY];
+    const struct packed packed = {.projections = pair, heads, heads, d, problem->size.d_in, NULL};
+    for (int id = 0; id < 2; id++)
+        if (create_projection(recipe, &packed, 2, (enum projection_id)id, pair[0].bias.rank > 0, &made[id]))
+            return NULL;
+    for (size_t at = 0; at < 2 * heads * d; at++) {
+        const struct packed_row to = in_blocks(&packed, at);
+        copy_row(&packed,
+                 recipe->form == 0 ? by_gate(&packed, at) : in_blocks(&packed, (at + heads * d) % (2 * heads * d)),
+                 &made[to.id], to.row, row);
+    }
+    modules[0].projections[PROJECTION_QUERY] = made[0];
+    problem->parameters.gate = made[1];
+    recipe->changed_projections |= OF_QUERY;
+    recipe_tells_projected(recipe, OF_QUERY, "of a weight of queries and gates, split in another way");
+    return recipe_make_gate(recipe, gate_sigmoid, "sigmoid of the rows that are no query's here");
+}
+
 /* --- rows -------------------------------------------------------------------------------------------------------- */
 
 static size_t to_pairs(size_t at, size_t d)

@@ -18,24 +18,39 @@ static const char *change_inputs(struct recipe *recipe, struct tensor inputs, co
 CHANGE_WHERE(POSITIONS_MISSING, problem->given.positions.rank > 0, NO_POSITIONS,
              change_inputs(recipe, problem->given.bare, "inputs alone"))
 
-CHANGE_BY(POSITIONS_TWICE)
+/* Adds to each row of `rows` the position of its place + by, at least 0, or of the first. */
+static const char *add_positions(struct recipe *recipe, struct tensor rows, int by, bool first, const char *formula)
 {
     const struct problem *problem = &recipe->problem;
-    const struct tensor *right = &problem->given.inputs, *positions = &problem->given.positions;
-    struct tensor twice;
-    if (positions->rank == 0)
+    const struct tensor *all = &problem->parameters.words.positions;
+    const struct tensor *positions = by > 0 ? all : &problem->given.positions;
+    const size_t d_in = problem->size.d_in, queries = problem->size.queries;
+    struct tensor made;
+    if (problem->given.positions.rank == 0)
         return NO_POSITIONS;
-    if (tensor_create(&twice, right->dtype, right->rank, right->shape, recipe->arena, recipe->error) != STATUS_OK)
+    if (by > 0 && (!problem->given.learns_positions || all->rank == 0 || all->shape[0] < queries + (size_t)by))
+        return "position_embedding has no more rows";
+    if (tensor_create(&made, rows.dtype, rows.rank, rows.shape, recipe->arena, recipe->error) != STATUS_OK)
         return NULL;
-    for (size_t i = 0; i < tensor_count(right); i++) {
+    for (size_t i = 0; i < tensor_count(&rows); i++) {
+        const size_t row = first ? 0 : i / d_in % queries, at = by < 0 ? memory_left(row, 1) : row + (size_t)by;
         double number, added;
-        tensor_load(right, i, 1, &number);
-        tensor_load(positions, i % (problem->size.queries * problem->size.d_in), 1, &added);
+        tensor_load(&rows, i, 1, &number);
+        tensor_load(positions, at * d_in + i % d_in, 1, &added);
         number = stage_rounded(problem->rounding.dtype, number + added);
-        tensor_store(&twice, i, 1, &number);
+        tensor_store(&made, i, 1, &number);
     }
-    return change_inputs(recipe, twice, "inputs + positions + positions");
+    return change_inputs(recipe, made, formula);
 }
+
+CHANGE(POSITIONS_TWICE, add_positions(recipe, problem->given.inputs, 0, false, "inputs + positions + positions"))
+
+/* The forms: next, previous, first. */
+CHANGE(POSITIONS_OTHER, add_positions(recipe, problem->given.bare,
+                                      form == 0   ? 1
+                                      : form == 1 ? -1
+                                                  : 0,
+                                      form == 2, "inputs + positions of other tokens"))
 
 CHANGE_BY(RESIDUAL_MISSING)
 {

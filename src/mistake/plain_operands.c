@@ -351,6 +351,7 @@ static void turn_otherwise(const struct plain *plain, enum projection_id id, siz
     const struct rope *all = &plain->recipe->all_heads[id];
     const size_t d = part.size.d_head, count = operand_heads(&part, id) * d;
     part.scaling.on_query = false;
+    part.scaling.growth.by = 0;
     part.rotation.rope.kind = ROPE_NONE;
     operand_steps(&part, id, position, projected, normed, made, turns);
     for (size_t head = 0; head < operand_heads(&part, id); head++) {
@@ -362,7 +363,7 @@ static void turn_otherwise(const struct plain *plain, enum projection_id id, siz
         rope_row(all, position, ROPE_ROUNDING_ONCE, part.rounding.dtype, normed, made);
     dtype_round(part.rounding.dtype, made, count);
     for (size_t i = 0; i < count && operand_is_scaled(plain->problem, id); i++)
-        made[i] *= part.scaling.query_factor;
+        made[i] *= operand_factor(plain->problem, position);
     dtype_round(part.rounding.dtype, made, count);
 }
 
@@ -383,6 +384,7 @@ static void make_steps(const struct plain *plain, enum projection_id id, size_t 
     const size_t count = operand_heads(plain->problem, id) * operand_columns(plain->problem, id);
     rotating.parameters.norms[projection_norm(id)].kind = NORM_NONE;
     rotating.scaling.on_query = false;
+    rotating.scaling.growth.by = 0;
     norming.rotation.rope.kind = ROPE_NONE;
     operand_steps(&rotating, id, position, projected, normed, made, angles);
     memcpy(normed, made, count * sizeof *normed);

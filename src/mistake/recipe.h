@@ -6,6 +6,7 @@
 #ifndef ATTN_MISTAKE_RECIPE_H
 #define ATTN_MISTAKE_RECIPE_H
 
+#include "stage/gate.h"
 #include "stage/stage.h"
 
 struct recipe;
@@ -153,7 +154,7 @@ struct recipe {
     enum recipe_merge merge;
     bool out_twice;
     bool leaves_residual, bare_residual; /* the residual lacks the inputs, or their positions */
-    struct arena *arena; /* of the changes */
+    struct arena *arena;                 /* of the changes */
     struct error *error;
 };
 
@@ -197,6 +198,9 @@ const char *recipe_read_pages(struct recipe *recipe, const int64_t *lengths);
 
 /* In change_softmax.c: column j of the weights gets the sum or the maximum of row j. NULL, or why it cannot. */
 const char *recipe_mix_rows(struct recipe *recipe, bool sums, bool maxima);
+
+/* In change_operands.c: makes the gate again from the changed problem, if it has one. */
+const char *recipe_make_gate(struct recipe *recipe, gate_function *function, const char *formula);
 
 /* In recipe_mask.c: makes an attn_mask of the changed problem from its mask and the rules. STATUS_SYSTEM: out of
  * memory. */

@@ -84,8 +84,8 @@ enum family_normed {
  * weight. OWN: a weight gate_proj or g_proj, for each column or each head. */
 enum family_gate { FAMILY_GATE_NONE, FAMILY_GATE_IN_QUERY, FAMILY_GATE_OWN };
 
-/* What a model does from some position on, which attn lacks: it rejects longer inputs. FLOOR: queries of layers without
- * rotation grow from floor_scale - 1 on. BETA: queries grow from original_max_position_embeddings on. */
+/* How queries grow with their position (model/growth.h). FLOOR: those of layers without rotation, by attn_scale every
+ * floor_scale positions. BETA: by llama_4_scaling_beta every original_max_position_embeddings positions. */
 enum family_growth { FAMILY_GROWTH_NONE, FAMILY_GROWTH_FLOOR, FAMILY_GROWTH_BETA };
 
 /* When numbers are rounded to bfloat16 or float16, as --rounding transformers does; all 0: once a stage. */
@@ -95,6 +95,7 @@ struct family_rounding {
     bool norm_cast;     /* RMS: normed, rounded, times the weight, rounded; else once */
     bool softcap_each;  /* the quotient, its tanh and the product are rounded each: Gemma 2 */
     bool softmax_each;  /* the score less the largest is rounded, as is the sink less it: gpt-oss */
+    bool growth;        /* the growth of a query is rounded before it multiplies: Ministral 3 */
     bool product_first; /* a projection's product is rounded before its bias is added: Falcon */
     uint64_t wide;      /* the stages that stay in float32: GPT-J's up to the weights */
     /* With ALiBi: further such stages; where the positions of keys count from; whether slope x position is rounded;
@@ -138,13 +139,15 @@ struct family_row {
     const char *theta_unless; /* a key with which theta has no default: Mistral's releases disagree */
     const char *theta_key;    /* the older key of theta; NULL: rope_theta */
     const char *columns_key;  /* the key that holds the number of rotated columns */
-    const char *axes;         /* as --rope-axes has them; mrope_section has their numbers; NULL: one */
-    size_t merge;             /* a picture's tokens come in blocks of spatial_merge_size x spatial_merge_size; 0: not */
+    const char *axes;      /* as --rope-axes has them; mrope_section has their numbers; NULL: one */
+    size_t merge;          /* a picture's tokens come in blocks of spatial_merge_size x spatial_merge_size; 0: not */
     bool windows;          /* and in windows of window_size pixels; layers not in fullatt_block_indexes mask others */
     bool columns_last;     /* the rotated columns are the last ones */
+    bool scaling_theta;    /* without an object of parameters theta is the row's, as `scaling` is */
     bool scaling_asked;    /* `scaling` only where use_scaled_rope is true */
     bool heads_fill_width; /* without head_dim the heads' columns are "dim" together */
     bool long_factors;     /* "su" and "yarn" mean longrope: Phi */
+    bool mscales; /* longrope: short_factor for all lengths, short_mscale and long_mscale: Phi-3.5 of experts */
 
     enum family_scale scale;
     bool scale_on_query; /* the scale multiplies the query, not the scores */
@@ -157,6 +160,9 @@ struct family_row {
     bool latent;        /* keys and values go through a low rank: as many heads of them as of queries */
     enum family_alibi alibi;
     enum family_sliding sliding;
+    bool pattern_fixed; /* without layer_types `pattern` counts, whatever sliding_window_pattern says */
+    bool window_past;   /* sliding_window_size counts the keys before a query, in place of sliding_window: MiMo */
+    bool last_full;     /* the last layer has no window, whatever layer_types says: Gemma 4 */
 
     const char *norm;     /* kind of the norm before attention, as --norm has it: "none": it comes after; NULL: a kind
                              attn lacks */

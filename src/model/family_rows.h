@@ -5,8 +5,7 @@
  *     ROW(fields of struct family_row)
  *
  * A row serves every model_type whose attention its columns and their defaults reproduce in every number. A model that
- * does what no column says has no row: output gates, temperatures that grow with the position, values that pass from
- * layer to layer, norms after a rotation. */
+ * does what no column says has no row: windows that shift, values that pass from layer to layer. */
 #ifndef ATTN_MODEL_FAMILY_ROWS_H
 #define ATTN_MODEL_FAMILY_ROWS_H
 
@@ -45,7 +44,7 @@
     ROW(.name = "albert", .title = "ALBERT", FAMILY_BERT, .heads = 64) \
     ROW(.name = "altclip_text_model", .title = "AltCLIP, its text", FAMILY_BERT, .heads = 16) \
     ROW(.name = "apertus", .types = "apertus1p5_text", .title = "Apertus", FAMILY_LLAMA, .heads = 32, .theta = 12e6, .norm_eps = 1e-5, \
-        .qk_norm = "rms", .scaling = "llama3:factor=8,low=1,high=4,old=8192") \
+        .qk_norm = "rms", .scaling_theta = true, .scaling = "llama3:factor=8,low=1,high=4,old=8192") \
     ROW(.name = "arcee", .title = "Arcee", FAMILY_LLAMA, .heads = 32, .norm_eps = 1e-5) \
     ROW(.name = "aria_text", .title = "Aria, its text", FAMILY_LLAMA, .heads = 32, .norm_eps = 1e-6) \
     ROW(.name = "axk1", .title = "A.X K1", FAMILY_LATENT, .heads = 64, .norm_eps = 1e-6, \
@@ -64,7 +63,7 @@
         .types = "idefics3_vision instructblip_vision_model instructblipvideo_vision_model janus_vision_model pixio " \
                  "smolvlm_vision", \
         .title = "BLIP-2, Idefics3 and others, their pictures", FAMILY_TOWER, .heads = 16, .norm_eps = 1e-6) \
-    ROW(.name = "bloom", .title = "BLOOM", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 8, .alibi = FAMILY_ALIBI_ALWAYS, \
+    ROW(.name = "bloom", .title = "BLOOM", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 8, .alibi = FAMILY_ALIBI_ALWAYS, .is_causal = FAMILY_IS_CAUSAL_REFUSED, \
         .norm = "layer", .norm_eps = 1e-5, .packing = "groups", \
         FAMILY_BIASED(FAMILY_SCORED, .places = MASK_FROM_FIRST, .places_rounded = true)) \
     ROW(.name = "clip_text_model", .types = "clipseg_text_model metaclip_2_text_model owlv2_text_model owlvit_text_model xclip_text_model", \
@@ -92,7 +91,7 @@
     ROW(.name = "ctrl", .title = "CTRL", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 16, .norm = "layer", \
         .norm_eps = 1e-6, .eps_fixed = true) \
     ROW(.name = "cwm", .title = "CWM", FAMILY_LLAMA, .heads = 48, .kv_heads = 8, .theta = 1e6, .norm_eps = 1e-5, \
-        .sliding = FAMILY_SLIDING_LISTED, .window = 8192, .scaling = "llama3:factor=16,low=1,high=4,old=8192") \
+        .sliding = FAMILY_SLIDING_LISTED, .window = 8192, .scaling_theta = true, .scaling = "llama3:factor=16,low=1,high=4,old=8192") \
     ROW(.name = "deepseek_v2", .title = "DeepSeek V2", FAMILY_LATENT, .heads = 32, .norm_eps = 1e-6, \
         .rope = ROPE_PAIRS, .rounding = {.rope = ROPE_ROUNDING_ONCE, .norm_cast = true}) \
     ROW(.name = "deepseek_v3", .types = "kimi_k2", .title = "DeepSeek V3 and R1", FAMILY_LATENT, .heads = 128, .norm_eps = 1e-6, \
@@ -138,14 +137,14 @@
         .sliding = FAMILY_SLIDING_LISTED, .window = 513, .rotating = FAMILY_ROTATING_SLIDING) \
     ROW(.name = "gemma", .title = "Gemma", FAMILY_GEMMA, .heads = 16, .kv_heads = 16, FAMILY_EACH()) \
     ROW(.name = "gemma2", .types = "vaultgemma", .title = "Gemma 2", FAMILY_GEMMA, .heads = 8, .kv_heads = 4, \
-        .scale = FAMILY_SCALE_SCALAR, .scalar = 256, .softcap = 50, .sliding = FAMILY_SLIDING_BUT, .pattern = 2, \
+        .scale = FAMILY_SCALE_SCALAR, .scalar = 256, .softcap = 50, .sliding = FAMILY_SLIDING_BUT, .pattern_fixed = true, .pattern = 2, \
         .window = 4096, FAMILY_EACH(.softcap_each = true)) \
     ROW(.name = "gemma3_text", .title = "Gemma 3", FAMILY_GEMMA, .heads = 8, .kv_heads = 4, .qk_norm = "rms-plus-one", \
         .scale = FAMILY_SCALE_SCALAR, .scalar = 256, .sliding = FAMILY_SLIDING_BUT, .pattern = 6, .window = 4096, \
         .theta = 1e6, .local_theta = 10000, .both_ways = true, .images = "gemma3 shieldgemma2", FAMILY_EACH()) \
     ROW(.name = "gemma3n_text", .title = "Gemma 3n, its text", FAMILY_GEMMA_VALUE, .kv_heads = 2) \
     ROW(.name = "gemma4_text", .types = "gemma4_unified_text", .title = "Gemma 4, its text", FAMILY_GEMMA_VALUE, \
-        .kv_by_tensors = true, .kinds_only = true, .scaling = "proportional:share=0.25") \
+        .kv_by_tensors = true, .kinds_only = true, .last_full = true, .scaling = "proportional:share=0.25") \
     ROW(.name = "glm", .types = "glm4", .title = "GLM-4", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, \
         .share = 0.5, .heads = 32, .kv_heads = 2, .norm = "rms", .norm_eps = 1.5625e-7, FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "glm4_moe", .title = "GLM-4.5 and 4.6", FAMILY_LLAMA, .share = 0.5, .heads = 96, .kv_heads = 8, \
@@ -175,7 +174,7 @@
     ROW(.name = "gpt_neox", .title = "GPT-NeoX, Pythia", FAMILY_DECODER_HALF, .share = 0.25, .heads = 64, \
         .theta_key = "rotary_emb_base", .norm = "layer", .norm_eps = 1e-5, .packing = "groups", FAMILY_EACH()) \
     ROW(.name = "gpt_oss", .title = "gpt-oss", FAMILY_DECODER_HALF, .heads = 64, .kv_heads = 8, .theta = 150000, \
-        .norm = "rms", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_BUT, .pattern = 2, .window = 128, \
+        .norm = "rms", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_BUT, .pattern_fixed = true, .pattern = 2, .window = 128, \
         .scaling = "yarn:factor=32,fast=32,slow=1,old=4096,truncate=no", FAMILY_EACH(.softmax_each = true)) \
     ROW(.name = "gptj", .title = "GPT-J", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .heads = 16, \
         .columns_key = "rotary_dim", .columns = 64, .norm = "layer", .norm_eps = 1e-5, \
@@ -191,7 +190,7 @@
     ROW(.name = "helium", .title = "Helium", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .heads = 20, \
         .kv_heads = 20, .theta = 100000, .norm = "rms", .norm_eps = 1e-8, FAMILY_EACH()) \
     ROW(.name = "higgs_audio_v2", .title = "Higgs Audio 2", FAMILY_LLAMA, .heads = 24, .kv_heads = 8, .theta = 500000, \
-        .norm_eps = 1e-5, .scaling = "llama3:factor=32,low=0.125,high=0.5,old=1024") \
+        .norm_eps = 1e-5, .theta_unless = "rope_parameters rope_scaling", .scaling_theta = true, .scaling = "llama3:factor=32,low=0.125,high=0.5,old=1024") \
     ROW(.name = "hy_v3", .title = "Hunyuan 3", FAMILY_LLAMA, .heads = 64, .kv_heads = 8, .theta = 11158840, \
         .norm_eps = 1e-5, .qk_norm = "rms") \
     ROW(.name = "hyperclovax", .title = "HyperCLOVA X", FAMILY_LLAMA, .scale = FAMILY_SCALE_MULTIPLIER_OR_ROOT, \
@@ -242,14 +241,14 @@
         .norm_eps = 1e-12) \
     ROW(.name = "mellum", .title = "Mellum", FAMILY_LLAMA, .heads = 32, .kv_heads = 4, .theta = 500000, \
         .local_theta = 10000, .kinds_only = true, .norm_eps = 1e-6, .qk_norm = "rms", \
-        .sliding = FAMILY_SLIDING_BUT, .pattern = 1, .window = 1024) \
+        .sliding = FAMILY_SLIDING_BUT, .pattern_fixed = true, .pattern = 1, .window = 1024) \
     ROW(.name = "meta", .title = "Llama and Mistral in their own form", .causal = FAMILY_CAUSAL_ALWAYS, \
         .rope = ROPE_PAIRS, .heads = 32, .theta_unless = "head_dim", .scaling = "llama3:factor=8,low=1,high=4,old=8192", \
         .scaling_asked = true, .heads_fill_width = true, .sliding = FAMILY_SLIDING_ALL, .norm = "rms", \
         .norm_eps = 1e-5, .rounding = {.rope = ROPE_ROUNDING_ONCE, .norm_cast = true}) \
     ROW(.name = "mimo_v2_flash", .title = "MiMo V2 Flash", FAMILY_LLAMA, .heads = 64, .kv_heads = 4, .theta = 5e6, \
-        .local_theta = 10000, .share = 1, .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_LISTED, .window = 129, \
-        .kv_by_tensors = true, .value_factor = "attention_value_scale") \
+        .local_theta = 10000, .share = 0.334, .kinds_only = true, .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_LISTED, \
+        .window = 129, .window_past = true, .kv_by_tensors = true, .value_factor = "attention_value_scale") \
     ROW(.name = "minicpm3", .title = "MiniCPM3", FAMILY_LATENT_OF(32), .heads = 40, .norm_eps = 1e-5, .rope = ROPE_HALF, \
         FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "minimax", .title = "MiniMax, layers of full attention", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, \
@@ -260,13 +259,14 @@
         .heads = 64, .kv_heads = 4, .theta = 5e6, .norm = "rms-plus-one", .norm_eps = 1e-6, .qk_norm = "rms-plus-one", \
         FAMILY_EACH()) \
     ROW(.name = "ministral", .title = "Ministral", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .norm_eps = 1e-6, \
-        .sliding = FAMILY_SLIDING_BUT, .window = 4096) \
-    ROW(.name = "ministral3", .title = "Ministral 3", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .theta = 1e6, \
-        .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL, .growth = FAMILY_GROWTH_BETA) \
+        .sliding = FAMILY_SLIDING_BUT, .pattern_fixed = true, .window = 4096) \
+    ROW(.name = "ministral3", .title = "Ministral 3", FAMILY_DECODER_HALF, .heads = 32, .kv_heads = 8, .theta = 1e6, \
+        .norm = "rms", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL, .growth = FAMILY_GROWTH_BETA, \
+        FAMILY_EACH(.norm_cast = true, .growth = true)) \
     ROW(.name = "mistral", .title = "Mistral, Nemo", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .norm_eps = 1e-6, \
         .sliding = FAMILY_SLIDING_ALL, .window = 4096) \
     ROW(.name = "mistral4", .title = "Mistral 4", FAMILY_LATENT, .heads = 32, .norm_eps = 1e-6, \
-        .growth = FAMILY_GROWTH_BETA, .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
+        .growth = FAMILY_GROWTH_BETA, .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true, .growth = true)) \
     ROW(.name = "mixtral", .title = "Mixtral", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .theta = 1e6, \
         .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL) \
     ROW(.name = "mllama_text_model", .title = "Llama 3.2 with pictures, its text", FAMILY_LLAMA, .heads = 32, \
@@ -295,7 +295,7 @@
     ROW(.name = "olmo2", .title = "OLMo 2", FAMILY_DECODER_HALF, .heads = 32, .norm = "none", .qk_norm = "rms", \
         .norm_eps = 1e-5, .rounding = {.rope = ROPE_ROUNDING_ONCE}) \
     ROW(.name = "olmo3", .title = "OLMo 3", FAMILY_DECODER_HALF, .heads = 32, .theta = 500000, .local_theta = 500000, \
-        .norm = "none", .qk_norm = "rms", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_BUT, .pattern = 4, \
+        .norm = "none", .qk_norm = "rms", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_BUT, .pattern_fixed = true, .pattern = 4, \
         .window = 4096, .rounding = {.rope = ROPE_ROUNDING_ONCE}) \
     ROW(.name = "olmo_hybrid", .title = "OLMo Hybrid, layers of full attention", FAMILY_DECODER_HALF, .heads = 30, \
         .norm = "none", .qk_norm = "rms", .norm_eps = 1e-6, .rotating = FAMILY_ROTATING_TOLD, \
@@ -318,7 +318,7 @@
     ROW(.name = "phi4_multimodal", .title = "Phi-4 with pictures", FAMILY_LLAMA, .share = 1, .heads = 32, \
         .kv_heads = 8, .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL, .long_factors = true, .packing = "blocks") \
     ROW(.name = "phimoe", .title = "Phi-3.5 of experts", FAMILY_DECODER_HALF, .heads = 32, .kv_heads = 8, \
-        .theta = 1e6, .norm = "layer", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL, FAMILY_EACH()) \
+        .theta = 1e6, .mscales = true, .norm = "layer", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL, FAMILY_EACH()) \
     ROW(.name = "pixtral", .title = "Pixtral, its pictures", .heads = 16, .norm = "rms", .norm_eps = 1e-5, \
         .eps_fixed = true, .rope = ROPE_HALF, .axes = "h,w,strided", FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "plbart", .title = "PLBART", FAMILY_SEQUENCE, .norm = "none", .heads = 12) \

@@ -365,12 +365,15 @@ bool mask_is_empty(const struct mask *mask, size_t item, size_t head, size_t que
 
 enum { CACHE_LINE = 64 };
 
-/* memchr and memcmp of the C library are faster than a loop here. If every byte equals the next one, all of them equal
- * the first. */
-static unsigned scan_booleans(const uint8_t *booleans, size_t count, bool true_drops)
+/* Compilers vectorise the inner loop. */
+static unsigned scan_booleans(const uint8_t *booleans, size_t stride, size_t rows, size_t count, bool true_drops)
 {
-    const bool some_false = memchr(booleans, 0, count) != NULL;
-    const bool some_true = booleans[0] != 0 || memcmp(booleans, booleans + 1, count - 1) != 0;
+    uint8_t some_true = 0, some_false = 0;
+    for (size_t i = 0; i < rows && (some_true == 0 || some_false == 0); i++)
+        for (size_t j = 0; j < count; j++) {
+            some_true |= booleans[i * stride + j];
+            some_false |= booleans[i * stride + j] == 0;
+        }
     const unsigned of_true = true_drops ? MASK_SAYS_FORBIDDEN : MASK_SAYS_PLAIN;
     const unsigned of_false = true_drops ? MASK_SAYS_PLAIN : MASK_SAYS_FORBIDDEN;
     return (some_true ? of_true : 0) | (some_false ? of_false : 0);
@@ -381,45 +384,47 @@ static const void *number_at(const struct mask *mask, size_t at)
     return (const char *)mask->attn_mask.data + at * dtype_size(mask->attn_mask.dtype);
 }
 
-/* The MASK_SAYS bits of rules of single keys for a run of keys. */
-static unsigned scan_cells(const struct mask *mask, size_t item, size_t query, size_t first, size_t count)
+/* The MASK_SAYS bits of rules of single keys for runs of keys. */
+static unsigned scan_cells(const struct mask *mask, size_t item, size_t query, size_t rows, size_t first, size_t count)
 {
-    const struct mask_query of = mask_query_of(mask, item, query);
+    const unsigned both = MASK_SAYS_PLAIN | MASK_SAYS_FORBIDDEN;
     unsigned says = 0;
-    for (size_t i = 0; i < count && says != (MASK_SAYS_PLAIN | MASK_SAYS_FORBIDDEN); i++)
-        says |= forbids_cell(mask, &of, first + i) ? MASK_SAYS_FORBIDDEN : MASK_SAYS_PLAIN;
+    for (size_t row = 0; row < rows && says != both; row++) {
+        const struct mask_query of = mask_query_of(mask, item, query + row);
+        for (size_t i = 0; i < count && says != both; i++)
+            says |= forbids_cell(mask, &of, first + i) ? MASK_SAYS_FORBIDDEN : MASK_SAYS_PLAIN;
+    }
     return says;
 }
 
 static unsigned scan_attn_mask(const struct mask *mask, mask_scanner *scan, size_t item, size_t head, size_t query,
-                               size_t first, size_t count)
+                               size_t rows, size_t first, size_t count)
 {
     const size_t stride = mask->strides[3], numbers = stride == 0 ? 1 : count;
     const void *row = number_at(mask, row_start(mask, item, head, query) + first * stride);
-    return dtype_is_boolean(mask->attn_mask.dtype) ? scan_booleans(row, numbers, mask->true_drops) : scan(row, numbers);
+    return dtype_is_boolean(mask->attn_mask.dtype)
+               ? scan_booleans(row, mask->strides[2], rows, numbers, mask->true_drops)
+               : scan(row, mask->strides[2], rows, numbers);
 }
 
-unsigned mask_scan(const struct mask *mask, mask_scanner *scan, size_t item, size_t head, size_t query, size_t first,
-                   size_t count)
+unsigned mask_scan(const struct mask *mask, mask_scanner *scan, size_t item, size_t head, size_t query, size_t rows,
+                   size_t first, size_t count)
 {
-    const unsigned cells = mask_has_cells(mask) ? scan_cells(mask, item, query, first, count) : MASK_SAYS_PLAIN;
+    const unsigned cells = mask_has_cells(mask) ? scan_cells(mask, item, query, rows, first, count) : MASK_SAYS_PLAIN;
     if (mask->attn_mask.rank == 0 || cells == MASK_SAYS_FORBIDDEN)
         return cells;
-    const unsigned says = scan_attn_mask(mask, scan, item, head, query, first, count);
+    const unsigned says = scan_attn_mask(mask, scan, item, head, query, rows, first, count);
     if (cells == MASK_SAYS_PLAIN || says == MASK_SAYS_FORBIDDEN)
         return says;
     return MASK_SAYS_MORE; /* each of the two forbids some */
 }
 
-static void load_booleans(const uint8_t *booleans, size_t count, bool true_drops, enum dtype number, char *bias)
+static void load_booleans(const uint8_t *booleans, size_t count, bool true_drops, enum dtype number, void *bias)
 {
-    double says[RUN];
-    for (size_t done = 0, run; done < count; done += run) {
-        run = count - done < RUN ? count - done : RUN;
-        for (size_t i = 0; i < run; i++)
-            says[i] = (booleans[done + i] != 0) == true_drops ? -INFINITY : 0;
-        dtype_store(number, says, run, bias + done * dtype_size(number));
-    }
+    for (size_t i = 0; i < count && number == DTYPE_F32; i++)
+        ((float *)bias)[i] = (booleans[i] != 0) == true_drops ? -INFINITY : 0;
+    for (size_t i = 0; i < count && number == DTYPE_F64; i++)
+        ((double *)bias)[i] = (booleans[i] != 0) == true_drops ? -INFINITY : 0;
 }
 
 static void load_attn_mask(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count,
@@ -451,14 +456,15 @@ void mask_load(const struct mask *mask, size_t item, size_t head, size_t query, 
             dtype_store(number, &(double){-INFINITY}, 1, (char *)bias + i * size);
 }
 
-void mask_prefetch(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count)
+void mask_prefetch(const struct mask *mask, size_t item, size_t head, size_t query, size_t rows, size_t first,
+                   size_t count)
 {
-    if (mask->attn_mask.rank == 0)
+    if (mask->attn_mask.rank == 0 || mask->strides[3] == 0)
         return;
     const size_t size = dtype_size(mask->attn_mask.dtype);
-    const char *row = (const char *)mask->attn_mask.data + (row_start(mask, item, head, query) + first) * size;
-    if (mask->strides[3] == 0)
-        return;
-    for (size_t done = 0; done < count * size; done += CACHE_LINE)
-        __builtin_prefetch(row + done, 0, 2);
+    for (size_t i = 0; i < rows; i++) {
+        const char *row = number_at(mask, row_start(mask, item, head, query + i) + first);
+        for (size_t done = 0; done < count * size; done += CACHE_LINE)
+            __builtin_prefetch(row + done, 0, 2);
+    }
 }

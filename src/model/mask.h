@@ -228,18 +228,20 @@ enum {
     MASK_SAYS_MORE = 4,      /* numbers that are not all 0 nor all minus infinity: this bit alone */
 };
 
-/* Returns these bits for `count` contiguous numbers, at least 1, of attn_mask's dtype; each kernel has one. A boolean
- * attn_mask needs none. */
-typedef unsigned mask_scanner(const void *numbers, size_t count);
+/* Returns these bits for `rows` rows, `stride` apart, of `count` numbers of attn_mask's dtype, at least 1 of each; each
+ * kernel has one. A boolean attn_mask needs none. */
+typedef unsigned mask_scanner(const void *numbers, size_t stride, size_t rows, size_t count);
 
-unsigned mask_scan(const struct mask *mask, mask_scanner *scan, size_t item, size_t head, size_t query, size_t first,
-                   size_t count);
+/* Of `rows` queries from `query` on; ends early once they disagree. */
+unsigned mask_scan(const struct mask *mask, mask_scanner *scan, size_t item, size_t head, size_t query, size_t rows,
+                   size_t first, size_t count);
 
 /* Writes bias (count), what attn_mask or the rules add, as F32 or F64. */
 void mask_load(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count,
                enum dtype number, void *bias);
 
-/* Prefetches what the other two will read; count may be 0. */
-void mask_prefetch(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count);
+/* Prefetches what the other two will read. */
+void mask_prefetch(const struct mask *mask, size_t item, size_t head, size_t query, size_t rows, size_t first,
+                   size_t count);
 
 #endif

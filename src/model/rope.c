@@ -307,8 +307,9 @@ enum status rope_create(struct rope *rope, const struct rope_settings *settings,
     rope->frequencies = frequencies;
     rope->axes = settings->axes;
     rope->coordinates = settings->coordinates;
-    rope->attention =
-        step(rope->in_double, scaling->attention > 0 ? scaling->attention : SCALINGS[scaling->kind].attention(scaling));
+    rope->attention = step(rope->in_double, scaling->beyond > 0 && (double)highest + 1 > scaling->old ? scaling->beyond
+                                            : scaling->attention > 0 ? scaling->attention
+                                                                     : SCALINGS[scaling->kind].attention(scaling));
     SCALINGS[scaling->kind].scale(&(struct plan){settings, columns, highest, frequencies});
     return check_angles(rope, highest, error);
 }

@@ -94,6 +94,7 @@ struct rope_scaling {
     double share;                           /* proportional: of the pairs that rotate, the first ones */
     double max;                             /* longrope: positions that it was made for; 0: unknown */
     double attention;                       /* yarn, longrope: factor of cos and sin; 0: their rule */
+    double beyond;                          /* longrope: the same for positions beyond `old`; 0: `attention` */
     bool whole_ramp;                        /* yarn: the ramp from fast to slow begins and ends at a whole pair */
     struct rope_list short_list, long_list; /* longrope: divisors of the frequencies up to `old`, and beyond */
 };

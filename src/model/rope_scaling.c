@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { SHOWN = 40, KEYS = 12 };
+enum { SHOWN = 40, KEYS = 13 };
 
 static const char *const KINDS[] = {ROPE_SCALINGS(CHOICE_WORD)};
 
@@ -51,6 +51,7 @@ static const struct key {
     {"old", VALUE_NUMBER, DYNAMIC | LLAMA3 | YARN | LONGROPE, 0, offsetof(struct rope_scaling, old)},
     {"max", VALUE_NUMBER, 0, LONGROPE, offsetof(struct rope_scaling, max)},
     {"attention", VALUE_NUMBER, 0, YARN | LONGROPE, offsetof(struct rope_scaling, attention)},
+    {"beyond", VALUE_NUMBER, 0, LONGROPE, offsetof(struct rope_scaling, beyond)},
     {"truncate", VALUE_TRUTH, 0, YARN, offsetof(struct rope_scaling, whole_ramp)},
     {"short", VALUE_LIST, LONGROPE, 0, offsetof(struct rope_scaling, short_list)},
     {"long", VALUE_LIST, LONGROPE, 0, offsetof(struct rope_scaling, long_list)},

@@ -42,6 +42,7 @@
     STAGE(GRAD_RESIDUAL, grad_residual) \
     STAGE(GRAD_OUTPUT, grad_output) \
     STAGE(GRAD_CONTEXT, grad_context) \
+    STAGE(GRAD_GATE, grad_gate) \
     STAGE(GRAD_VALUE, grad_value) \
     STAGE(GRAD_DROPPED, grad_dropped) \
     STAGE(GRAD_WEIGHTS, grad_weights) \

@@ -50,7 +50,7 @@
         .hint = "look at W_value: numbers, orientation, bias, heads; and at the norm of value, if there is one")       \
     ROW(GATE, .name = "gate", .help = "sigmoid(inputs . W_gate), times context, where a model has it",                 \
         .foreign = "outputgate sigmoidgate", .from = STAGE_FROM_INPUTS | STAGE_BIT(STAGE_NORMED), .libm = LIBM_EXP,    \
-        .columns = STAGE_COLUMNS_D_VALUE, .hint = "look at W_gate, and at its sigmoid")                                \
+        .columns = STAGE_COLUMNS_D_VALUE, .on_page = true, .hint = "look at W_gate, and at its sigmoid")               \
     ROW(SCORES, .name = "scores", .help = "query . key^T: how well each query fits each key",                          \
         .foreign = "score attentionscores qk qkt similarity dotproduct", .aliases = {"attn_scores"},                   \
         .from = STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_KEY), .columns = STAGE_COLUMNS_KEYS, .on_page = true,         \
@@ -117,6 +117,9 @@
         .from = STAGE_BIT(STAGE_GRAD_OUTPUT), .packed = STAGE_BIT(STAGE_GRAD_OUTPUT),                                  \
         .columns = STAGE_COLUMNS_D_VALUE, .backward = true,                                                            \
         .hint = "look at grad_output . out_proj.weight, and which columns belong to which head")                       \
+    ROW(GRAD_GATE, .name = "grad_gate", .help = "the gradient with respect to gate, with --grad",                      \
+        .from = STAGE_BIT(STAGE_GRAD_OUTPUT) | STAGE_BIT(STAGE_CONTEXT), .columns = STAGE_COLUMNS_D_VALUE,             \
+        .backward = true, .hint = "look at grad_output . out_proj.weight, times context")                              \
     ROW(GRAD_VALUE, .name = "grad_value", .help = "the gradient with respect to value, with --grad",                   \
         .from = STAGE_BIT(STAGE_GRAD_CONTEXT) | STAGE_BIT(STAGE_DROPPED), .columns = STAGE_COLUMNS_D_VALUE,            \
         .of_keys = true, .backward = true,                                                                             \
@@ -174,8 +177,9 @@
         .help = "the gradient with respect to projected_value, with --grad", .from = STAGE_BIT(STAGE_GRAD_VALUE),      \
         .columns = STAGE_COLUMNS_D_VALUE, .of_keys = true, .backward = true, .hint = "look at the norm of value")      \
     ROW(GRAD_INPUTS, .name = "grad_inputs", .help = "the gradient with respect to inputs, with --grad",                \
-        .from = STAGE_GRAD_OPERANDS | STAGE_BIT(STAGE_GRAD_RESIDUAL), .columns = STAGE_COLUMNS_D_IN,                   \
-        .joins_heads = true, .backward = true, .hint = "look at the sum over query, key and value")                    \
+        .from = STAGE_GRAD_OPERANDS | STAGE_BIT(STAGE_GRAD_GATE) | STAGE_BIT(STAGE_GRAD_RESIDUAL),                     \
+        .columns = STAGE_COLUMNS_D_IN, .joins_heads = true, .backward = true,                                          \
+        .hint = "look at the sum over query, key and value")                                                           \
     ROW(GRAD_KEY_INPUTS, .name = "grad_key_inputs", .help = "the gradient with respect to key_inputs, with --grad",    \
         .from = STAGE_GRAD_OPERANDS, .columns = STAGE_COLUMNS_D_KEY_IN, .of_keys = true, .joins_heads = true,          \
         .backward = true, .hint = "look at the sum over key and value")                                                \

@@ -95,14 +95,11 @@ struct group {
 
 struct fitting {
     const struct tunable *tunable;
-    struct observing *observing, some; /* all numbers, and a few rows, */
-    struct observed part;              /* these rows, */
-    struct problem problem;            /* of a job in at least float32 */
-    size_t *map;                       /* (some.count) their indices among all */
-    const bool *only;                  /* (observing->count) the numbers that the setting gives; NULL: all */
+    struct observing *observing, *some; /* all numbers, and the sample */
+    const bool *only;                   /* (observing->count) the numbers that the setting gives; NULL: all */
     size_t group_count;
     struct group *groups;
-    double *errors, *moved; /* (some.count) in tolerances */
+    double *errors, *moved; /* (some->count) in tolerances */
 };
 
 static double right_of(const struct tunable *tunable, const struct problem *problem, size_t at)
@@ -183,43 +180,84 @@ static size_t choose_rows(const struct observing *observing, size_t *rows)
     return some;
 }
 
-/* Takes a few rows, of an output a few columns, in at least float32: coarser numbers do not follow a value that moves
- * by little. */
-static bool take_some(struct fitting *f)
+/* The sample: a few rows, of an output a few columns, in at least float32: coarser numbers do not follow a value that
+ * moves by little. NULL: there is none. */
+static struct observing *take_sample(struct observing *observing)
 {
-    struct observing *observing = f->observing;
     const struct observe_table *right = &observing->observed->right;
+    struct observing *some = arena_allocate(observing->arena, 1, sizeof *some, observing->error);
+    struct observed *part = arena_allocate(observing->arena, 1, sizeof *part, observing->error);
+    struct problem *problem = arena_allocate(observing->arena, 1, sizeof *problem, observing->error);
     size_t *rows = observe_zeros(observing, right->size[OBSERVE_ROW], 2 * sizeof *rows);
-    f->problem = *observing->observed->problem;
-    f->some = *observing;
-    f->part = *observing->observed;
-    if (rows == NULL)
-        return false;
-    if (dtype_is_coarse(f->problem.rounding.dtype)) {
-        f->problem.rounding.dtype = f->problem.rounding.softmax_dtype = DTYPE_F32;
-        f->some.columns = (struct plain_columns){.made = {NULL}};
+    if (some == NULL || part == NULL || problem == NULL || rows == NULL)
+        return NULL;
+    *problem = *observing->observed->problem;
+    *some = *observing;
+    *part = *observing->observed;
+    if (dtype_is_coarse(problem->rounding.dtype)) {
+        problem->rounding.dtype = problem->rounding.softmax_dtype = DTYPE_F32;
+        some->columns = (struct plain_columns){.made = {NULL}};
     }
-    const size_t some = choose_rows(observing, rows), most = right->size[OBSERVE_COLUMN];
+    const size_t count = choose_rows(observing, rows), most = right->size[OBSERVE_COLUMN];
     const size_t columns = right->stage == STAGE_OUTPUT ? memory_smaller(SOME_COLUMNS, most) : most;
-    size_t *size = f->part.right.size, *index = rows + right->size[OBSERVE_ROW];
-    size[OBSERVE_ROW] = some;
+    size_t *size = part->right.size, *index = rows + right->size[OBSERVE_ROW];
+    size[OBSERVE_ROW] = count;
     size[OBSERVE_COLUMN] = columns;
-    for (size_t i = 0; i < some; i++)
+    for (size_t i = 0; i < count; i++)
         index[i] = observe_index(right, OBSERVE_ROW, rows[i]);
-    f->part.right.index[OBSERVE_ROW] = index;
-    f->part.problem = &f->problem;
-    f->some.observed = &f->part;
-    f->some.columns.out_weight = NULL; /* it makes fewer */
-    f->some.columns.out_columns = columns;
-    f->some.count = observe_count(&f->part.right);
-    f->map = observe_zeros(observing, f->some.count, sizeof *f->map);
-    f->errors = observe_zeros(observing, f->some.count, sizeof *f->errors);
-    f->moved = observe_zeros(observing, f->some.count, sizeof *f->moved);
-    for (size_t i = 0; some > 0 && columns > 0 && i < f->some.count && f->map != NULL; i++) {
-        const size_t row = i / columns, matrix = row / some;
-        f->map[i] = (matrix * right->size[OBSERVE_ROW] + rows[row % some]) * right->size[OBSERVE_COLUMN] + i % columns;
+    part->right.index[OBSERVE_ROW] = index;
+    part->problem = problem;
+    some->observed = part;
+    some->columns.out_weight = NULL; /* it makes fewer */
+    some->columns.out_columns = columns;
+    some->count = observe_count(&part->right);
+    some->map = observe_zeros(observing, some->count, sizeof *some->map);
+    for (size_t i = 0; count > 0 && columns > 0 && i < some->count && some->map != NULL; i++) {
+        const size_t row = i / columns, matrix = row / count;
+        some->map[i] =
+            (matrix * right->size[OBSERVE_ROW] + rows[row % count]) * right->size[OBSERVE_COLUMN] + i % columns;
     }
-    return observing->error->status == STATUS_OK && make(f, &f->some) != NULL; /* that fills f->some.columns */
+    struct recipe *recipe = observe_recipe(some, NULL);
+    return recipe != NULL && some->map != NULL && observe_make(some, recipe) != NULL ? some : NULL; /* with columns */
+}
+
+/* The error of number i of the sample in tolerances. */
+static double error_of(const struct observing *observing, const struct observing *some, const double *made, size_t i)
+{
+    static const double FAR_OFF = 1e9;
+    const size_t at = some->map[i];
+    const double mine = observing->observed->mine[at];
+    const double off =
+        observe_is(mine, made[i], 0) ? 0 : (mine - made[i]) / observe_tolerance(observing, at, made[i], 1);
+    return isfinite(off) ? fmax(-FAR_OFF, fmin(off, FAR_OFF)) : FAR_OFF;
+}
+
+bool observe_may_fit(struct observing *observing, void (*change)(struct recipe *recipe, size_t form), size_t form,
+                     enum observe_axis axis)
+{
+    struct observing some;
+    struct arena scratch = {0};
+    if (observing->sample == NULL)
+        return true;
+    some = *observing->sample;
+    some.arena = &scratch;
+    const size_t places = axis == OBSERVE_NO_AXIS ? 1 : some.observed->right.size[axis];
+    double *sums = observe_zeros(&some, places, sizeof *sums), *counts = observe_zeros(&some, places, sizeof *counts);
+    struct recipe *recipe = observe_recipe(&some, NULL);
+    if (recipe != NULL)
+        change(recipe, form);
+    const double *made = recipe != NULL ? observe_make(&some, recipe) : NULL;
+    bool fits = false;
+    for (size_t i = 0; i < some.count && made != NULL && sums != NULL && counts != NULL; i++) {
+        const size_t place = axis == OBSERVE_NO_AXIS ? 0 : observe_place(&some, i, axis);
+        const double off = observing->part.only[some.map[i]] ? error_of(observing, &some, made, i) : 0;
+        sums[place] += off * off;
+        counts[place] += observing->part.only[some.map[i]];
+    }
+    for (size_t place = 0; place < places && counts != NULL && sums != NULL; place++)
+        fits = fits || (counts[place] > 0 && sums[place] <= counts[place]);
+    arena_free(&scratch);
+    return fits;
 }
 
 /* --- the search -------------------------------------------------------------------------------------------------- */
@@ -233,21 +271,17 @@ static struct group *group_of(const struct fitting *f, size_t i)
 /* The errors of the sample in tolerances, and their sums of squares by group; infinite if it cannot be made. */
 static void take_errors(struct fitting *f, double *errors)
 {
-    static const double FAR_OFF = 1e9;
     struct arena scratch = {0};
-    f->some.arena = &scratch;
-    const double *made = make(f, &f->some);
+    f->some->arena = &scratch;
+    const double *made = make(f, f->some);
     for (size_t g = 0; g < f->group_count; g++) {
         f->groups[g].sum = made != NULL ? 0 : INFINITY;
         f->groups[g].count = 0;
     }
-    for (size_t i = 0; i < f->some.count && made != NULL; i++) {
-        const size_t at = f->map[i];
-        const double mine = f->observing->observed->mine[at];
-        const double off =
-            observe_is(mine, made[i], 0) ? 0 : (mine - made[i]) / observe_tolerance(f->observing, at, made[i], 1);
+    for (size_t i = 0; i < f->some->count && made != NULL; i++) {
+        const size_t at = f->some->map[i];
         const bool counts = f->only == NULL || f->only[at];
-        errors[i] = !counts ? 0 : isfinite(off) ? fmax(-FAR_OFF, fmin(off, FAR_OFF)) : FAR_OFF;
+        errors[i] = counts ? error_of(f->observing, f->some, made, i) : 0;
         group_of(f, at)->sum += errors[i] * errors[i];
         group_of(f, at)->count += counts;
     }
@@ -275,10 +309,10 @@ static void refine(struct fitting *f)
             g->value = g->open ? step_from(f->tunable, g->from, by, most) : g->from;
         }
         take_errors(f, f->moved);
-        for (size_t i = 0; i < f->some.count; i++) {
+        for (size_t i = 0; i < f->some->count; i++) {
             const double slope = (f->moved[i] - f->errors[i]) / by;
-            group_of(f, f->map[i])->squares += slope * slope;
-            group_of(f, f->map[i])->along += slope * f->errors[i];
+            group_of(f, f->some->map[i])->squares += slope * slope;
+            group_of(f, f->some->map[i])->along += slope * f->errors[i];
         }
         moves = false;
         for (struct group *g = f->groups; g < end; g++) {
@@ -300,7 +334,8 @@ static void refine(struct fitting *f)
 static size_t list_values(const struct fitting *f, double *grid)
 {
     const struct tunable *tunable = f->tunable;
-    const double unit = tunable->relative ? fabs(f->groups[0].right) : 1, keys = (double)f->problem.size.keys;
+    const double unit = tunable->relative ? fabs(f->groups[0].right) : 1,
+                 keys = (double)f->observing->observed->problem->size.keys;
     const double last = tunable->last > 0 ? unit * tunable->last : keys + 2 * fmin(0, tunable->none); /* -1: all keys */
     double value = fmax(unit * tunable->first, -keys);
     size_t count = 0;
@@ -522,8 +557,13 @@ void observe_setting(struct observing *observing)
     if (f == NULL || same == observing->count || /* equal numbers prove nothing */
         (only != NULL && (!observing->part.is_product || 4 * wrong >= 3 * observing->lines)))
         return;
-    *f = (struct fitting){.observing = observing, .only = only};
-    for (size_t i = 0; i < sizeof SETTINGS / sizeof SETTINGS[0] && (i > 0 || take_some(f)); i++) {
+    if (observing->sample == NULL)
+        observing->sample = take_sample(observing);
+    struct observing some = observing->sample != NULL ? *observing->sample : *observing;
+    *f = (struct fitting){.observing = observing, .some = &some, .only = only};
+    f->errors = observe_zeros(observing, some.count, sizeof *f->errors);
+    f->moved = observe_zeros(observing, some.count, sizeof *f->moved);
+    for (size_t i = 0; i < sizeof SETTINGS / sizeof SETTINGS[0] && observing->sample != NULL; i++) {
         f->tunable = &SETTINGS[i];
         if (observing->error->status == STATUS_OK && take_groups(f) && search(f) && are_right(f))
             say(f);

@@ -237,6 +237,8 @@ enum status observe(const struct observed *observed, struct observations *observ
     observations->count = 0;
     observing.lines = observing.count / memory_larger(1, observed->right.size[OBSERVE_COLUMN]);
     observing.wrong = find_wrong(&observing);
+    if (observed->columns != NULL)
+        observing.columns = *observed->columns;
     if (observing.wrong_count > 0 && observing.wrong != NULL)
         observe_find_part(&observing);
     if (observing.part.only != NULL) {

@@ -28,7 +28,8 @@ struct observed {
     enum dtype dtype;              /* of somebody's numbers */
     const char *const *labels;     /* (size[OBSERVE_ROW]) of the rows, NULL where one has none; or NULL */
     const struct problem *problem; /* the job; NULL: unknown, so that no other table can be made */
-    const struct observe_table *others; /* right tables of the same job, if that is known by them */
+    const struct plain_columns *columns; /* its projections, if they are made, which outlive it; or NULL */
+    const struct observe_table *others;  /* right tables of the same job, if that is known by them */
     size_t other_count;
     struct arena *arena;
     struct error *error;

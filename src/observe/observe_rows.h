@@ -15,6 +15,8 @@ enum {
 /* Stages, not those whose rows join heads: */
 #define OBSERVE_WEIGHTS (STAGE_BIT(STAGE_WEIGHTS) | STAGE_BIT(STAGE_DROPPED))
 #define OBSERVE_CONTEXT STAGE_BIT(STAGE_CONTEXT)
+#define OBSERVE_ATTENDED \
+    (STAGE_BIT(STAGE_SCORES) | STAGE_BIT(STAGE_SCALED) | STAGE_BIT(STAGE_MASKED) | OBSERVE_WEIGHTS | OBSERVE_CONTEXT)
 
 #define OBSERVE_BIT(id) (UINT64_C(1) << OBSERVE_##id)
 
@@ -39,6 +41,8 @@ enum {
     ROW(plus_place, place_before, "plus", OBSERVE_OF_PART, 0, OBSERVE_PARTS) \
     ROW(keys, keys, "keys", OBSERVE_OF_PART | OBSERVE_NEEDS_JOB, STAGE_BIT(STAGE_WEIGHTS) | OBSERVE_CONTEXT, \
         OBSERVE_PARTS) \
+    ROW(heads, heads, "heads", OBSERVE_OF_PART | OBSERVE_NEEDS_JOB, OBSERVE_ATTENDED, OBSERVE_PARTS) \
+    ROW(normed, normed, "normed", OBSERVE_OF_PART, 0, OBSERVE_PARTS) \
     ROW(own_factor, groups, "own_factor", OBSERVE_OF_PART, 0, OBSERVE_PARTS) \
     ROW(own_offset, groups, "own_offset", OBSERVE_OF_PART | OBSERVE_OTHER_FORM, 0, OBSERVE_PARTS_ALONE) \
     ROW(some_setting, setting, "setting", OBSERVE_NEEDS_JOB | OBSERVE_OTHER_FORM, 0, OBSERVE_PARTS) \

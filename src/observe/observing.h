@@ -29,6 +29,8 @@ struct observing {
                                  of a head or an item alone */
     bool is_whole;            /* not that of one head or item */
     double *rooms[3];         /* (count) each: scratch of a test */
+    struct observing *sample; /* a few rows, of a job in at least float32; NULL: not made */
+    size_t *map;              /* of a sample: (count) the indices of its numbers among all */
     double noise;             /* root mean square of the tolerances, without those of printed digits */
     double share;             /* of a number, its own rounding error at most */
     int kind;                 /* of observe_rows.h: the one being tested, */
@@ -103,6 +105,11 @@ const double *observe_make(struct observing *observing, const struct recipe *rec
 /* The same of another stage. */
 const struct observe_table *observe_make_stage(struct observing *observing, const struct recipe *recipe,
                                                enum stage stage);
+
+/* In fits.c: whether a change of a recipe may give the wrong part, or that of some place on the axis, by the sample
+ * alone, which costs less than the table; true where there is no sample. */
+bool observe_may_fit(struct observing *observing, void (*change)(struct recipe *recipe, size_t form), size_t form,
+                     enum observe_axis axis);
 
 /* The values that the head of number i reads, (keys, columns), in the table of STAGE_VALUE. */
 const double *observe_values(const struct observing *observing, const struct observe_table *value, size_t i);

@@ -67,14 +67,14 @@ void observe_value(struct observing *observing)
 
 /* --- another part's numbers -------------------------------------------------------------------------------------- */
 
-/* Whether the numbers at a place on an axis, all or those of `only`, are the right ones of another place. `first` is
- * one of them, to begin with. */
+/* Whether the numbers at a place on an axis, that of number `first`, all or those of `only`, are the right ones of
+ * another place. */
 static bool is_copy(const struct observing *observing, const bool *only, enum observe_axis axis, size_t first,
                     size_t other)
 {
     const size_t size = observing->observed->right.size[axis], place = observe_place(observing, first, axis);
     const size_t stride = observe_stride(observing, axis);
-    bool is = observe_is_copy(observing, first, first + other * stride - place * stride);
+    bool is = true;
     for (size_t block = 0; block < observing->count && is; block += stride * size)
         for (size_t i = block + place * stride; i < block + (place + 1) * stride && is; i++)
             is = (only != NULL && !only[i]) || observe_is_copy(observing, i, i + other * stride - place * stride);
@@ -122,7 +122,7 @@ static void tell_copies(struct observing *observing, const struct copies *copies
 /* Finds the place on an axis whose right numbers each wrong place holds; `only` becomes these numbers. */
 static bool find_copies(struct observing *observing, enum observe_axis axis, struct copies *copies, bool *only)
 {
-    const size_t size = observing->observed->right.size[axis];
+    const size_t size = observing->observed->right.size[axis], stride = observe_stride(observing, axis);
     size_t *first = observe_zeros(observing, size, sizeof *first); /* wrong number of each, and 1 */
     bool *whole = observe_zeros(observing, size, sizeof *whole), *held = observe_zeros(observing, size, sizeof *held);
     copies->to = observe_zeros(observing, size, sizeof *copies->to);
@@ -135,7 +135,8 @@ static bool find_copies(struct observing *observing, enum observe_axis axis, str
             first[observe_place(observing, i, axis)] = i + 1;
     for (size_t x = 0; x < size; x++)
         for (size_t y = 0; y < size && first[x] > 0 && !held[x]; y++)
-            if (y != x && is_copy(observing, observing->part.only, axis, first[x] - 1, y)) {
+            if (y != x && observe_is_copy(observing, first[x] - 1, first[x] - 1 + y * stride - x * stride) &&
+                is_copy(observing, observing->part.only, axis, first[x] - 1, y)) {
                 held[x] = true;
                 whole[x] = is_copy(observing, NULL, axis, first[x] - 1, y);
                 copies->to[copies->count] = x;
@@ -167,6 +168,69 @@ void observe_copy(struct observing *observing)
             return;
         }
     }
+}
+
+/* --- the key or the value of another head ------------------------------------------------------------------------ */
+
+/* The same row of a later head of key and value, the first after the last. */
+static size_t later_head(const struct recipe *recipe, size_t item, size_t head, size_t key)
+{
+    const struct problem_sizes *size = &recipe->problem.size;
+    return (item * size->kv_heads + (head + recipe->source_form) % size->kv_heads) * size->keys + key;
+}
+
+/* Key (1), value (2) or both (3) are those of heads further on: form is 4 times how far, plus which. */
+static void read_later(struct recipe *recipe, size_t form)
+{
+    recipe->source_form = form / 4;
+    for (int id = PROJECTION_KEY; id <= PROJECTION_VALUE; id++)
+        if (form & 1U << (id - PROJECTION_KEY))
+            recipe_reads(recipe, (enum projection_id)id, later_head, NULL);
+}
+
+/* The heads of query that read so. */
+static void try_heads(struct observing *observing, const struct problem_sizes *size, size_t by, size_t way)
+{
+    static const char *const WORDS[] = {"", "keys", "values", "keys and values"};
+    struct recipe *recipe = observe_recipe(observing, NULL);
+    const double *made;
+    struct observe_part part;
+    if (recipe == NULL)
+        return;
+    read_later(recipe, 4 * by + way);
+    if ((made = observe_make(observing, recipe)) == NULL)
+        return;
+    size_t count = 0, of = 0, heads = observing->observed->right.size[OBSERVE_HEAD];
+    bool *all = observe_zeros(observing, observing->count, sizeof *all),
+         *only = observe_zeros(observing, observing->count, sizeof *only);
+    for (size_t head = 0; head < heads && all != NULL && only != NULL; head++) {
+        for (size_t i = 0; i < observing->count; i++)
+            only[i] = observing->part.only[i] && observe_place(observing, i, OBSERVE_HEAD) == head;
+        if (observe_bits(observing, only) < OBSERVE_BITS + 8 || !observe_fits(observing, made, only, 1))
+            continue;
+        for (size_t i = 0; i < observing->count; i++)
+            all[i] = all[i] || only[i];
+        of = observe_index(&observing->observed->right, OBSERVE_HEAD, head) / (size->heads / size->kv_heads);
+        count++;
+    }
+    if (count == 0 || !observe_part(observing, all, OBSERVE_NO_AXIS, &part))
+        return;
+    const char *key = size->heads == size->kv_heads ? "" : "key ";
+    if (count == 1)
+        observe_tell(observing, &part, "right with the %s of %shead %zu, not %zu", WORDS[way], key,
+                     (of + by) % size->kv_heads + 1, of + 1);
+    else
+        observe_tell(observing, &part, "right with the %s of %sheads %zu further on", WORDS[way], key, by);
+}
+
+void observe_heads(struct observing *observing)
+{
+    const struct problem_sizes *size = &observing->observed->problem->size;
+    const enum stage stage = observing->observed->right.stage;
+    for (size_t by = 1; by < size->kv_heads; by++)
+        for (size_t way = 1; way <= (stage == STAGE_CONTEXT ? 3 : 1); way++)
+            if (observe_may_fit(observing, read_later, 4 * by + way, OBSERVE_HEAD))
+                try_heads(observing, size, by, way);
 }
 
 /* --- the part alone ---------------------------------------------------------------------------------------------- */

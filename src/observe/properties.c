@@ -163,14 +163,22 @@ void observe_hull(struct observing *observing)
                     of_worst.most);
 }
 
-void observe_uniform(struct observing *observing)
+static void scale_by_0(struct recipe *recipe, size_t form)
 {
-    struct recipe *recipe =
-        stage_follows(observing->observed->right.stage, STAGE_WEIGHTS) ? observe_recipe(observing, NULL) : NULL;
-    if (recipe == NULL)
-        return;
+    (void)form;
     recipe->problem.scaling.factor = recipe->problem.scaling.query_factor = 0;
     recipe->changed_steps |= recipe->problem.scaling.on_query ? OF_QUERY : 0;
+}
+
+void observe_uniform(struct observing *observing)
+{
+    struct recipe *recipe = stage_follows(observing->observed->right.stage, STAGE_WEIGHTS) &&
+                                    observe_may_fit(observing, scale_by_0, 0, OBSERVE_NO_AXIS)
+                                ? observe_recipe(observing, NULL)
+                                : NULL;
+    if (recipe == NULL)
+        return;
+    scale_by_0(recipe, 0);
     const double *made = observe_make(observing, recipe);
     if (made != NULL && observe_fits(observing, made, NULL, 1) && observe_bits(observing, NULL) >= OBSERVE_BITS)
         observe_say(observing, "", "each query weighs its allowed keys alike: the scores do not count");

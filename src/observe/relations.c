@@ -3,6 +3,7 @@
 #include "observe/observing.h"
 
 #include "model/stages.h"
+#include "stage/norm.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -187,6 +188,37 @@ void observe_groups(struct observing *observing)
         observe_tell(observing, &observing->part, "the right numbers, each %s %s its own number, from %.4g to %.4g%s",
                      GROUPS[g].each, factor ? "times" : "plus", relation.least, relation.most,
                      sums ? ": the rows are not divided by their own sums" : "");
+        return;
+    }
+}
+
+/* --- a norm behind the stage ------------------------------------------------------------------------------------- */
+
+/* Rows of the right numbers, normed without a weight. */
+static const double *norm_rows(const struct observing *observing, struct norm norm)
+{
+    const size_t columns = observing->observed->right.size[OBSERVE_COLUMN];
+    const double *right = observing->observed->right.numbers;
+    double *normed = observing->rooms[2];
+    for (size_t first = 0; first < observing->count; first += columns) {
+        const struct norm_terms terms = norm_terms(&norm, right + first, columns);
+        for (size_t i = first; i < first + columns; i++)
+            normed[i] = (right[i] - terms.mean) * terms.factor;
+    }
+    return normed;
+}
+
+/* The rows are normed, and each column has a weight, as by a norm after attention. */
+void observe_normed(struct observing *observing)
+{
+    static const double EPS[] = {0, 1e-6, 1e-5};
+    for (int way = 0; way < 12; way++) {
+        const struct norm norm = {.kind = way / 3 % 2 == 1 ? NORM_LAYER : NORM_RMS, .eps = EPS[way % 3]};
+        struct relation relation = {.along = norm_rows(observing, norm), .axes = way < 6 ? 0 : OF_COLUMN, .tried = 4};
+        if (!holds(observing, &relation) || (way < 6 && fabs(relation.number - 1) > 1e-3))
+            continue;
+        observe_tell(observing, &observing->part, "the right numbers after %s",
+                     norm.kind == NORM_LAYER ? "a LayerNorm" : "an RMSNorm");
         return;
     }
 }

@@ -35,11 +35,11 @@ enum norm_id projection_norm(enum projection_id id)
 
 enum projection_id projection_of(enum stage stage)
 {
-    int id = 0;
+    enum projection_id id = 0;
     while (id < PROJECTION_COUNT && PROJECTIONS[id].stage != stage && PROJECTIONS[id].projected != stage &&
            PROJECTIONS[id].normed != stage)
         id++;
-    return (enum projection_id)id;
+    return id;
 }
 
 const char *parameters_name(char *name, size_t module, bool stacked, enum projection_id id, const char *suffix)
@@ -253,10 +253,9 @@ enum status parameters_pass(const struct parameters_plan *plan, struct torch_ran
     struct arena scratch = {0};
     struct parameters drawn;
     uint64_t count = plan->has_out ? (uint64_t)plan->d_out * (plan->d_out + 1) : 0;
-    for (int id = 0; id < PROJECTION_COUNT; id++)
-        count +=
-            (uint64_t)plan->module_count * parameters_columns(plan, (enum projection_id)id) *
-            (parameters_source_columns(plan, (enum projection_id)id) + (plan->init == INIT_LINEAR && plan->qkv_bias));
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++)
+        count += (uint64_t)plan->module_count * parameters_columns(plan, id) *
+                 (parameters_source_columns(plan, id) + (plan->init == INIT_LINEAR && plan->qkv_bias));
     if (plan->init != INIT_RANDN) /* one output for each number */
         torch_random_skip(generator, count);
     else

@@ -3,8 +3,7 @@
  *
  * A module is one set of three projections. Self, causal and split heads have one module, whose projections make the
  * columns of all heads; stacked heads have one module each. Split heads have an output projection. */
-#ifndef ATTN_PROBLEM_PARAMETERS_H
-#define ATTN_PROBLEM_PARAMETERS_H
+#pragma once
 
 #include "model/norm.h"
 #include "model/stage_id.h"
@@ -137,5 +136,3 @@ enum status parameters_draw(struct parameters *parameters, const struct paramete
 
 /* Moves the generator past these draws. */
 enum status parameters_pass(const struct parameters_plan *plan, struct torch_random *generator, struct error *error);
-
-#endif

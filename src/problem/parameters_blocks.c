@@ -75,11 +75,10 @@ static enum status take_norm_part(struct taking *taking, enum norm_id id, const 
 enum status taking_norms(struct taking *taking)
 {
     parameters_say_norms(taking->parameters, taking->plan);
-    for (int id = 0; id < NORM_COUNT; id++) {
+    for (enum norm_id id = 0; id < NORM_COUNT; id++) {
         struct norm *norm = &taking->parameters->norms[id];
         const enum norm_kind said = taking->plan->norms[id];
-        if (take_norm_part(taking, (enum norm_id)id, "weight", &norm->weight) ||
-            take_norm_part(taking, (enum norm_id)id, "bias", &norm->bias))
+        if (take_norm_part(taking, id, "weight", &norm->weight) || take_norm_part(taking, id, "bias", &norm->bias))
             return taking->error->status;
         if (said == NORM_KIND_COUNT) /* the kind that most models have */
             norm->kind = norm->bias.rank > 0 ? NORM_LAYER : norm->weight.rank > 0 ? NORM_RMS : NORM_NONE;
@@ -88,8 +87,7 @@ enum status taking_norms(struct taking *taking)
         norm->eps = parameters_eps(taking->plan->norm_eps[id], norm->kind);
         if (norm->bias.rank > 0 && !tensor_same_shape(&norm->weight, &norm->bias))
             return error_usage(taking->error,
-                               "%s: %s.bias does not have the shape of %s.weight; expected one bias for each "
-                               "weight",
+                               "%s: %s.bias does not have the shape of %s.weight; expected one bias for each weight",
                                taking->input->source, NORMS[id], NORMS[id]);
         if (norm->bias.rank > 0 && norm->kind != NORM_LAYER && norm->kind != NORM_NONE)
             return error_usage(taking->error,
@@ -200,8 +198,7 @@ enum status taking_latent(struct taking *taking)
         return STATUS_OK;
     if (taking->plan->groups != 1)
         return error_usage(taking->error,
-                           "%s: W_key_value_a makes a key and value for each head; type --kv-heads "
-                           "as many as --heads",
+                           "%s: W_key_value_a makes a key and value for each head; type --kv-heads as many as --heads",
                            taking->input->source);
     if (take_step(taking, "W_key_value_a", taking->plan->d_key_in, &latent->key_value_a) ||
         take_step_norm(taking, "key_value_a_norm.weight", latent->key_value_a.weight.shape[0], &latent->key_value_norm))

@@ -134,7 +134,6 @@ static enum status take_out(struct taking *taking)
     return found[1] != NULL ? taking_keep(taking, names[1], found[1], &out->bias) : STATUS_OK;
 }
 
-/* Takes the gate of the contexts, if there is one. */
 static enum status take_gate(struct taking *taking)
 {
     const struct parameters_plan *plan = taking->plan;
@@ -195,9 +194,8 @@ static enum status take_in_proj(struct taking *taking, const struct tensor *weig
 static enum status take_modules(struct taking *taking)
 {
     for (size_t module = 0; module < taking->plan->module_count; module++) {
-        for (int id = 0; id < PROJECTION_COUNT; id++)
-            if (!taking_has_latent(taking, (enum projection_id)id) &&
-                take_projection(taking, module, (enum projection_id)id) != STATUS_OK)
+        for (enum projection_id id = 0; id < PROJECTION_COUNT; id++)
+            if (!taking_has_latent(taking, id) && take_projection(taking, module, id) != STATUS_OK)
                 return taking->error->status;
         taking->parameters->module_count++;
     }
@@ -224,15 +222,6 @@ static enum status left_over(const struct taking *taking, const char *name)
         why = "stacked heads have heads.0.W_query and so on, and no output projection";
     }
     return error_usage(taking->error, "%s: %s does not belong here: %s", input->source, name, why);
-}
-
-static enum status check_left_over(const struct taking *taking)
-{
-    const struct input_file *input = taking->input;
-    for (size_t i = 0; i < input->tensor_count; i++)
-        if (!taking->taken[i] && input_file_kind(input->tensors[i].name) == INPUT_FILE_PARAMETER)
-            return left_over(taking, input->tensors[i].name);
-    return STATUS_OK;
 }
 
 /* Only split heads take in_proj_weight, nn.MultiheadAttention's three projections. in_proj_bias needs it. */
@@ -291,5 +280,8 @@ enum status parameters_take(struct parameters *parameters, struct parameters_pla
     if (status != STATUS_OK || taking_latent(&taking) || take_out(&taking) || taking_norms(&taking) ||
         taking_relative_bias(&taking) || take_gate(&taking))
         return error->status;
-    return check_left_over(&taking);
+    for (size_t i = 0; i < input->tensor_count; i++)
+        if (!taking.taken[i] && input_file_kind(input->tensors[i].name) == INPUT_FILE_PARAMETER)
+            return left_over(&taking, input->tensors[i].name);
+    return STATUS_OK;
 }

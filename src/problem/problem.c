@@ -74,15 +74,21 @@ bool problem_leaves_out(const struct problem *problem, size_t head)
     return problem->given.heads_out != NULL && problem->given.heads_out[head];
 }
 
+double problem_gate(const struct problem *problem, size_t token, size_t column)
+{
+    const size_t d = problem->size.d_value, queries = problem->size.queries;
+    const size_t matrix = token / queries * problem->size.heads + column / d;
+    double gate = 1;
+    if (problem->given.gate.rank > 0)
+        tensor_load(&problem->given.gate, (matrix * queries + token % queries) * d + column % d, 1, &gate);
+    return gate;
+}
+
 void problem_gate_heads(const struct problem *problem, size_t token, double *contexts)
 {
-    const size_t d = problem->size.d_value, heads = problem->size.heads, queries = problem->size.queries;
-    for (size_t i = 0; i < heads * d && problem->given.gate.rank > 0; i++) {
-        double gate;
-        const size_t matrix = token / queries * heads + i / d;
-        tensor_load(&problem->given.gate, (matrix * queries + token % queries) * d + i % d, 1, &gate);
-        contexts[i] *= gate;
-    }
+    const size_t d = problem->size.d_value, heads = problem->size.heads;
+    for (size_t i = 0; i < heads * d && problem->given.gate.rank > 0; i++)
+        contexts[i] *= problem_gate(problem, token, i);
     if (problem->given.gate.rank > 0)
         dtype_round(problem->rounding.dtype, contexts, heads * d);
     for (size_t head = 0; head < problem->size.heads; head++)

@@ -134,15 +134,6 @@ static uint64_t hash_mask(uint64_t hash, const struct problem *problem)
     return hash;
 }
 
-static uint64_t hash_labels(uint64_t hash, const struct problem *problem)
-{
-    const struct token_labels *labels[] = {&problem->labels.keys, &problem->labels.queries};
-    for (size_t i = 0; i < 2; i++)
-        for (size_t token = 0; labels[i]->texts != NULL && token < labels[i]->lists * labels[i]->count; token++)
-            hash = hash_text(hash, labels[i]->texts[token]);
-    return hash;
-}
-
 /* Another instruction set may give other last bits, and the baseline differs between kinds of processors. */
 static uint64_t hash_kernel(uint64_t hash, const struct kernel *kernel)
 {
@@ -154,7 +145,11 @@ uint64_t shard_job(const struct problem *problem)
 {
     const uint64_t whole = problem->chosen.whole_count;
     uint64_t hash = hash_text(HASH_START, ATTN_VERSION);
-    hash = hash_labels(hash_text(hash, MECHANISMS[problem->mechanism].name), problem);
+    const struct token_labels *labels[] = {&problem->labels.keys, &problem->labels.queries};
+    hash = hash_text(hash, MECHANISMS[problem->mechanism].name);
+    for (size_t i = 0; i < 2; i++)
+        for (size_t token = 0; labels[i]->texts != NULL && token < labels[i]->lists * labels[i]->count; token++)
+            hash = hash_text(hash, labels[i]->texts[token]);
     for (size_t i = 0; i < problem->record.setting_count; i++)
         hash = hash_text(hash_text(hash, problem->record.settings[i].name), problem->record.settings[i].text);
     for (size_t i = 0; i < problem->chosen.stage_count; i++)
@@ -181,7 +176,8 @@ uint64_t shard_library(const struct problem *problem, bool fused)
     unsigned functions = 0;
     const bool sines = problem->given.positions.rank > 0 && !problem->given.learns_positions;
     const unsigned rotation = (problem->rotation.rope.in_double ? LIBM_POW | LIBM_COS | LIBM_SIN | LIBM_LOG : 0) |
-                              (sines ? LIBM_POW | LIBM_COS | LIBM_SIN : 0);
+                              (sines ? LIBM_POW | LIBM_COS | LIBM_SIN : 0) |
+                              (problem->scaling.growth.by != 0 ? LIBM_LOG : 0);
     if (problem->mistake.recipe != NULL) /* all that mistakes may use */
         return libm_fingerprint(LIBM_EXP | LIBM_EXP2 | LIBM_LOG | LIBM_TANH | rotation);
     for (size_t i = 0; i < problem->chosen.stage_count; i++)

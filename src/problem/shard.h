@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Parts of a job: the queries of part K of N, and the job that a part belongs to. */
-#ifndef ATTN_PROBLEM_SHARD_H
-#define ATTN_PROBLEM_SHARD_H
+#pragma once
 
 #include "problem/problem.h"
 
@@ -14,5 +13,3 @@ uint64_t shard_job(const struct problem *problem);
 
 /* libm_fingerprint of the functions that the job uses; 0: none. `fused`: the fused path made the context and lse. */
 uint64_t shard_library(const struct problem *problem, bool fused);
-
-#endif

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared by parameters_take.c and parameters_blocks.c, which take a module's parameters from a file. */
-#ifndef ATTN_PROBLEM_TAKING_H
-#define ATTN_PROBLEM_TAKING_H
+#pragma once
 
 #include "problem/parameters.h"
 
-/* Parameters being taken. */
 struct taking {
     struct parameters *parameters;
     struct parameters_plan *plan;
@@ -37,5 +35,3 @@ bool taking_has_latent(const struct taking *taking, enum projection_id id);
 enum status taking_latent(struct taking *taking);
 enum status taking_norms(struct taking *taking);
 enum status taking_relative_bias(struct taking *taking);
-
-#endif

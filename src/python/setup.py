@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Builds the program by its Makefile, and a wheel for this machine that carries it."""
+"""Builds the program by its Makefile, and a wheel for this machine that carries it. ATTN_STATIC=MACHINE:PATH carries
+that static program instead, for any Linux of that machine."""
 import os
 import pathlib
 import re
@@ -12,6 +13,7 @@ from setuptools.command.build_py import build_py
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 BUILD = TOP / "build/python"
+MACHINE, STATIC = os.environ.get("ATTN_STATIC", ":").split(":", 1)
 NEEDS = "attn needs make, a C compiler, pkg-config and cJSON; on Debian: apt install make gcc libc6-dev pkg-config libcjson-dev"
 
 
@@ -20,11 +22,14 @@ class BuildProgram(build_py):
 
     def run(self):
         super().run()
+        program = pathlib.Path(self.build_lib, "attn", "program")
+        if STATIC:
+            shutil.copy2(STATIC, program)
+            return
         tools = ["make", os.environ.get("CC", "cc").split()[-1], os.environ.get("PKG_CONFIG", "pkg-config")]
         if not all(map(shutil.which, tools)) or subprocess.run([tools[2], "--exists", "libcjson"], check=False).returncode:
             raise SystemExit(NEEDS)
         subprocess.run(["make", "-C", TOP, f"-j{os.cpu_count()}", f"BUILD={BUILD}", f"{BUILD}/attn"], check=True)
-        program = pathlib.Path(self.build_lib, "attn", "program")
         shutil.copy2(BUILD / "attn", program)
         subprocess.run([os.environ.get("STRIP", "strip"), program], check=False)
 
@@ -33,7 +38,8 @@ class MachineWheel(bdist_wheel):
     """For any Python 3, but one kind of machine."""
 
     def get_tag(self):
-        return "py3", "none", super().get_tag()[2]
+        every = f"manylinux2014_{MACHINE}.musllinux_1_1_{MACHINE}"
+        return "py3", "none", every if STATIC else super().get_tag()[2]
 
 
 class MachineDistribution(Distribution):

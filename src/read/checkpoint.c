@@ -191,7 +191,67 @@ static enum status read_index(const struct loaded *loaded, struct checkpoint *ch
 
 /* --- which file -------------------------------------------------------------------------------------------------- */
 
-/* Reads a single file, whose tensors are all of the checkpoint's. */
+/* Takes the tensors of open files as all of the checkpoint's. */
+static enum status take_files(struct checkpoint *checkpoint, struct checkpoint_file *const *files, size_t count,
+                              struct error *error)
+{
+    size_t names = 0;
+    for (size_t i = 0; i < count; i++)
+        names += files[i]->tensors.count;
+    checkpoint->names = arena_allocate(checkpoint->arena, names, sizeof checkpoint->names[0], error);
+    if (checkpoint->names == NULL)
+        return error->status;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < files[i]->tensors.count; k++)
+            checkpoint->names[checkpoint->count++] =
+                (struct checkpoint_name){files[i]->tensors.tensors[k].name, files[i]};
+    checkpoint->settings = files[0]->tensors.settings;
+    checkpoint->gguf = files[0]->tensors.gguf;
+    if (count > 1)
+        text_sort(checkpoint->names, names, sizeof checkpoint->names[0]);
+    for (size_t i = 1; i < names; i++)
+        if (strcmp(checkpoint->names[i - 1].text, checkpoint->names[i].text) == 0)
+            return error_usage(error, "%s and %s both have %.200s; expected it once",
+                               checkpoint->names[i - 1].file->source, checkpoint->names[i].file->source,
+                               checkpoint->names[i].text);
+    return STATUS_OK;
+}
+
+/* A whole number of the metadata; 0 where there is none. */
+static size_t gguf_size(const struct gguf *gguf, const char *name)
+{
+    const struct gguf_value *value = gguf != NULL ? gguf_find(gguf, name) : NULL;
+    const double number = value != NULL && !value->is_array && value->type != GGUF_STRING ? gguf_number(value, 0) : 0;
+    return number >= 0 && number < UINT16_MAX ? (size_t)number : 0;
+}
+
+/* Opens all parts of a GGUF, of which `one` is any: NAME-00001-of-00003.gguf has the metadata. */
+static enum status read_parts(const struct checkpoint_file *one, size_t count, struct checkpoint *checkpoint,
+                              struct error *error)
+{
+    char name[512], part[64], end[64];
+    const char *base = folder_base(checkpoint->opened);
+    struct checkpoint_file **files = arena_allocate(checkpoint->arena, count, sizeof *files, error);
+    snprintf(end, sizeof end, "-%05zu-of-%05zu.gguf", gguf_size(one->tensors.gguf, "split.no") + 1, count);
+    if (files == NULL || !text_ends_in(base, end))
+        return files == NULL ? error->status
+                             : error_usage(error, "%s: one of %zu parts of a model; expected a name that ends in %s",
+                                           one->source, count, end);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "%.*s-%05zu-of-%05zu.gguf", (int)(strlen(base) - strlen(end)), base, i + 1, count);
+        snprintf(part, sizeof part, "part %zu of %zu", i + 1, count);
+        files[i] = add_file(checkpoint, name, one->source, error);
+        if (files[i] == NULL || open_shard(checkpoint, files[i], part, error) != STATUS_OK)
+            return error->status;
+        const struct gguf *gguf = files[i]->tensors.gguf;
+        if (gguf_size(gguf, "split.no") != i || gguf_size(gguf, "split.count") != count)
+            return error_usage(error, "%s: expected %s by its metadata; the file is of another model", files[i]->source,
+                               part);
+    }
+    return take_files(checkpoint, files, count, error);
+}
+
+/* Reads a file of tensors, and the other parts if it is one of several. */
 static enum status read_single(const struct loaded *loaded, struct checkpoint *checkpoint, struct error *error)
 {
     struct checkpoint_file *file = arena_allocate(checkpoint->arena, 1, sizeof *file, error);
@@ -200,16 +260,8 @@ static enum status read_single(const struct loaded *loaded, struct checkpoint *c
     *file = (struct checkpoint_file){.source = loaded->source, .is_open = true};
     if (list_tensors(loaded, checkpoint->arena, &file->tensors, error) != STATUS_OK)
         return error->status;
-    const size_t count = file->tensors.count;
-    checkpoint->names = arena_allocate(checkpoint->arena, count, sizeof checkpoint->names[0], error);
-    if (checkpoint->names == NULL)
-        return error->status;
-    for (size_t i = 0; i < count; i++)
-        checkpoint->names[i] = (struct checkpoint_name){file->tensors.tensors[i].name, file};
-    checkpoint->count = count;
-    checkpoint->settings = file->tensors.settings;
-    checkpoint->gguf = file->tensors.gguf;
-    return STATUS_OK;
+    const size_t parts = gguf_size(file->tensors.gguf, "split.count");
+    return parts > 1 ? read_parts(file, parts, checkpoint, error) : take_files(checkpoint, &file, 1, error);
 }
 
 static enum status open_file(const char *path, struct checkpoint *checkpoint, struct error *error)
@@ -230,6 +282,14 @@ static enum status open_found(const struct checkpoint_file *file, struct checkpo
     return folder_check_file(file->path, error) ? error->status : open_file(file->path, checkpoint, error);
 }
 
+/* Whether a name is that of a GGUF's second or later part. */
+static bool is_later_part(const char *name)
+{
+    static const char FIRST[] = "00001-of-00003.gguf";
+    const char *end = name + memory_left(strlen(name), sizeof FIRST - 1);
+    return text_ends_in(name, ".gguf") && strncmp(end + 5, FIRST + 5, 4) == 0 && strncmp(end, FIRST, 5) != 0;
+}
+
 /* The files of a folder that may be a checkpoint: how many, and the name of the first that readdir gives. */
 static enum status look_for_one(const struct checkpoint *checkpoint, const char *end, size_t *count, const char **name,
                                 struct error *error)
@@ -239,7 +299,8 @@ static enum status look_for_one(const struct checkpoint *checkpoint, const char 
         return error_system(error, errno, "%s", checkpoint->source);
     *count = 0;
     for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
-        if (entry->d_name[0] == '.' || !text_ends_in(entry->d_name, end) || (*count)++ > 0)
+        if (entry->d_name[0] == '.' || !text_ends_in(entry->d_name, end) || is_later_part(entry->d_name) ||
+            (*count)++ > 0)
             continue;
         *name = arena_copy(checkpoint->arena, entry->d_name, error);
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A checkpoint: the tensors of a model by their names, in one file or in shards.
  *
- * It is a .safetensors, a .gguf, a .pt of torch.save, or an index of shards, whose "weight_map" names the file of each
- * tensor in the same folder. Or it is a folder, in which attn takes the first of model.safetensors.index.json,
- * model.safetensors, pytorch_model.bin.index.json and pytorch_model.bin, else the only file that ends in .safetensors,
- * .bin, .pt, .pth, .npz or .gguf.
+ * It is a .safetensors, a .gguf or one of its parts, a .pt of torch.save, or an index of shards, whose "weight_map"
+ * names the file of each tensor in the same folder. Or it is a folder, in which attn takes the first of
+ * model.safetensors.index.json, model.safetensors, pytorch_model.bin.index.json and pytorch_model.bin, else the only
+ * file, or the first part, that ends in .safetensors, .bin, .pt, .pth, .npz or .gguf.
  *
  * Opening reads only names. A shard is opened when one of its tensors is asked for. Files are mapped, so a tensor's
  * bytes are read when they are used. A dtype that attn lacks is an error only when the numbers are asked for. */

@@ -57,7 +57,7 @@ struct named_tensor {
                                   lacks */
     const char *dtype;              /* the file's word */
     const struct block_type *block; /* which that word names; or NULL */
-    size_t size;                    /* of a GGUF: its bytes in the file; 0 for a type that attn lacks */
+    size_t size;                    /* of a GGUF or .safetensors: its bytes; 0 for a type that attn lacks in a GGUF */
     bool is_byte;                   /* integers of a byte, which a causal buffer may have instead of truth values */
     size_t count;                   /* the product of all sizes */
     unsigned kind;                  /* named_tensors_use sets it, and the next one */

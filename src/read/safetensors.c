@@ -148,6 +148,7 @@ static enum status read_tensor(struct file *file, const cJSON *item)
     tensor.is_byte = strcmp(tensor.dtype, "U8") == 0;
     tensor.bytes.dtype = dtype_find(dtype_safetensors, tensor.dtype);
     tensor.bytes.bytes = file->data + extent->begin;
+    tensor.size = extent->end - extent->begin;
     if (named_tensors_check(&file->tensors, &tensor) || check_size(reader, &tensor, extent))
         return reader->error->status;
     return named_tensors_put(&file->tensors, &tensor);

@@ -20,14 +20,19 @@ static void formula_output(const struct problem *problem, enum stage stage, stru
                                                                  : "ones");
 }
 
+static bool is_ungated(const struct problem *problem, enum stage stage)
+{
+    (void)stage;
+    return problem->parameters.gate.weight.rank == 0;
+}
+
 static void formula_context(const struct problem *problem, enum stage stage, struct text *text)
 {
     if (!splits(problem))
         formula_output(problem, stage, text);
     else
-        text_add(text, "%s",
-                 problem->plan.has_out ? "grad_output . out_proj.weight, cut into heads"
-                                       : "grad_output, cut into heads");
+        text_add(text, "grad_output%s, cut into heads%s", problem->plan.has_out ? " . out_proj.weight" : "",
+                 is_ungated(problem, stage) ? "" : ", x gate");
 }
 
 /* Reads keys from panels, where they lie side by side. */
@@ -95,6 +100,7 @@ const struct stage_functions stage_grad_output = {
     .applies = splits,
     .lack = " has no 'grad_output', it ends at 'context'; expected grad_context",
     .formula = formula_output};
-const struct stage_functions stage_grad_context = {.formula = formula_context, .explain = explain_context};
+const struct stage_functions stage_grad_context = {
+    .formula = formula_context, .explain = explain_context, .explains = is_ungated};
 const struct stage_functions stage_grad_query = {
     .formula_words = "grad_scores . key", .make = make_query, .explain_column = explain_column_of};

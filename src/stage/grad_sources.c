@@ -89,6 +89,8 @@ static void formula_inputs(const struct problem *problem, enum stage stage, stru
         text_add(text, "%s", id == PROJECTION_VALUE && !latent_makes(problem, PROJECTION_VALUE) ? " + " : "");
         add_way(problem, (enum projection_id)id, text);
     }
+    if (problem->parameters.gate.weight.rank > 0 && !of_keys)
+        text_add(text, " + (grad_gate x gate x (1 - gate)) . W_gate");
     if (problem->given.residual && !of_keys)
         text_add(text, ", through the norm");
 }
@@ -107,7 +109,8 @@ static bool explains_parameters(const struct problem *problem, enum stage stage)
     (void)stage;
     const bool of_out = problem->chosen.cell_place.id == PROJECTION_COUNT;
     return problem->chosen.has_cell && problem->chosen.cell.stage == STAGE_GRAD_PARAMETERS &&
-           problem->chosen.cell_name != NULL && (of_out || inputs_are_straight(problem));
+           problem->chosen.cell_name != NULL &&
+           (of_out ? problem->parameters.gate.weight.rank == 0 : inputs_are_straight(problem));
 }
 
 /* The gradient with respect to what a projection makes: before the steps of query and key. */
@@ -221,7 +224,7 @@ static bool is_straight(const struct problem *problem, enum stage stage)
 {
     (void)stage;
     return !latent_makes(problem, PROJECTION_QUERY) && !latent_makes(problem, PROJECTION_KEY) &&
-           inputs_are_straight(problem) && !words_follow(problem);
+           inputs_are_straight(problem) && !words_follow(problem) && problem->parameters.gate.weight.rank == 0;
 }
 
 /* Loads the gradient with respect to a projection, of all heads of the place's token, to e->operand; returns its

@@ -54,7 +54,7 @@ bool operand_is_rotated(const struct problem *problem, enum projection_id id)
 
 bool operand_is_scaled(const struct problem *problem, enum projection_id id)
 {
-    return id == PROJECTION_QUERY && problem->scaling.on_query;
+    return id == PROJECTION_QUERY && (problem->scaling.on_query || problem->scaling.growth.by != 0);
 }
 
 bool operand_has_steps(const struct problem *problem, enum projection_id id)
@@ -104,7 +104,8 @@ size_t operand_norm_first(const struct problem *problem, enum projection_id id, 
 size_t operand_position(const struct problem *problem, enum projection_id id, size_t item, size_t row)
 {
     const size_t keys = problem->size.keys - problem->rotation.past;
-    if (!operand_is_rotated(problem, id))
+    const bool grows = id == PROJECTION_QUERY && problem->scaling.growth.by != 0;
+    if (!operand_is_rotated(problem, id) && !grows)
         return 0;
     if (id == PROJECTION_QUERY)
         return problem->rotation.positions[item * problem->size.queries + row];
@@ -121,6 +122,14 @@ static void norm_heads(const struct problem *problem, enum projection_id id, con
     for (size_t head = 0; head < heads && !operand_norm_is_of_all(problem, id); head++)
         norm_row(problem, norm, operand_norm_first(problem, id, head), projected + head * d, d, normed + head * d);
     dtype_round(problem->rounding.dtype, normed, heads * d);
+}
+
+double operand_factor(const struct problem *problem, size_t position)
+{
+    const struct query_growth *growth = &problem->scaling.growth;
+    const bool grows = growth->by != 0 && position != SIZE_MAX;
+    const double steps = grows ? floor((double)(position + growth->ahead) / (double)growth->every) : 0;
+    return problem->scaling.query_factor * (1 + growth->by * log(1 + steps));
 }
 
 struct rope_turn operand_turn(const struct problem *problem, size_t position, size_t pair)
@@ -157,8 +166,11 @@ void operand_steps(const struct problem *problem, enum projection_id id, size_t 
         norm_heads(problem, id, normed, made);
         norm_heads(problem, id, projected, normed);
     }
+    double factor = operand_is_scaled(problem, id) ? operand_factor(problem, position) : 1;
+    if (problem_rounding(problem)->growth && problem->scaling.growth.by != 0)
+        dtype_round(problem->rounding.dtype, &factor, 1);
     for (size_t i = 0; i < count && operand_is_scaled(problem, id); i++)
-        made[i] *= problem->scaling.query_factor;
+        made[i] *= factor;
     if (operand_is_scaled(problem, id))
         dtype_round(problem->rounding.dtype, made, count);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The steps of query and key between projection and scores: norm, rotation, scale; and the norm of value.
  *
- *     projected -> normed -> rotated by position -> times the scale
+ *     projected -> normed -> rotated by position -> times the scale and the growth
  *
  * H heads of query or of key, d columns of each. */
 #ifndef ATTN_STAGE_OPERAND_STEPS_H
@@ -48,6 +48,9 @@ size_t operand_norm_first(const struct problem *problem, enum projection_id id, 
 
 /* The position of row `row` of an item of query or key; SIZE_MAX: a key of the past, rotated already. */
 size_t operand_position(const struct problem *problem, enum projection_id id, size_t item, size_t row);
+
+/* What multiplies the query at that position after the rotation: its scale, and its growth (model/growth.h). */
+double operand_factor(const struct problem *problem, size_t position);
 
 /* The rotation of a pair at a position, rounded as the problem does. */
 struct rope_turn operand_turn(const struct problem *problem, size_t position, size_t pair);

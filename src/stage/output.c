@@ -3,7 +3,6 @@
 
 #include "stage/stage.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,46 +31,6 @@ void output_row(const struct problem *problem, const double *context, const doub
         projection_row(problem, context, weight, bias, output, width, d_out);
     dtype_round(problem->rounding.dtype, output, weight == NULL ? width : d_out);
 }
-
-static bool applies_gate(const struct problem *problem)
-{
-    return problem->parameters.gate.weight.rank > 0;
-}
-
-static void formula_gate(const struct problem *problem, enum stage stage, struct text *text)
-{
-    const size_t rows = problem->parameters.gate.weight.shape[0];
-    text_add(text, "sigmoid(%s . W_gate.weight^T%s)%s", stage_name(problem_source(problem, stage)),
-             problem->parameters.gate.bias.rank > 0 ? " + W_gate.bias" : "",
-             rows == problem->size.heads ? ", one for each head" : "");
-}
-
-/* "sigmoid of -0.2513": the number before is the inverse of the made one. */
-static bool prepare_gate(struct explanation *e, struct explain_lines *line)
-{
-    double gate;
-    const struct explain_place at = line->place;
-    const size_t queries = e->problem->size.queries, d = e->problem->size.d_value;
-    tensor_load(&e->problem->given.gate,
-                ((at.item * e->problem->size.heads + at.head) * queries + e->problem->chosen.rows[at.row]) * d +
-                    line->index,
-                1, &gate);
-    snprintf(line->words, sizeof line->words, ", sigmoid of %s",
-             explain_number(e, STAGE_QUERY, log(gate / (1 - gate))));
-    return true;
-}
-
-static void explain_gate(struct explanation *e, enum stage stage, struct explain_place place)
-{
-    explain_write(e, stage, place, "",
-                  &(struct explain_lines){.over = EXPLAIN_COLUMNS, .terms = "made", .prepare = prepare_gate});
-}
-
-const struct stage_functions stage_gate = {
-    .applies = applies_gate,
-    .lack = "there is no 'gate' without W_gate, which few models have; expected 'output'",
-    .formula = formula_gate,
-    .explain = explain_gate};
 
 static bool prepare(struct explanation *e, struct explain_lines *line)
 {

@@ -35,9 +35,13 @@ static void formula(const struct problem *problem, enum stage stage, struct text
     text_add(text, "%s", stage_name(operand_before_last_step(problem, id)));
     if (operand_is_rotated(problem, id))
         add_rotation(problem, text);
-    if (operand_is_scaled(problem, id))
+    const struct query_growth *growth = &problem->scaling.growth;
+    if (operand_is_scaled(problem, id) && (problem->scaling.on_query || growth->by == 0))
         text_add(text, "%s x %s", operand_is_rotated(problem, id) ? "," : "",
                  decimal_text(problem->scaling.query_factor, (char[DECIMAL_BYTES]){0}));
+    if (operand_is_scaled(problem, id) && growth->by != 0)
+        text_add(text, "%s x (1 + %g ln(1 + floor(%s / %zu)))", operand_is_rotated(problem, id) ? "," : "", growth->by,
+                 growth->ahead > 0 ? "(position + 1)" : "position", growth->every);
     if (problem->rotation.past > 0 && id == PROJECTION_KEY)
         text_add(text, "; the past unchanged");
 }

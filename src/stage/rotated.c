@@ -104,6 +104,7 @@ static bool prepare_column(struct explanation *e, struct explain_lines *line)
 /* "position 2, angle = position x frequency" */
 static void say_angle(const struct problem *problem, const struct rotating *rotating, char *heading, size_t size)
 {
+    const struct query_growth *growth = &problem->scaling.growth;
     struct text text = text_begin(heading, size);
     if (rotating->rotates && problem->rotation.rope.coordinates == NULL)
         text_add(&text, "position %zu, ", rotating->position);
@@ -113,6 +114,9 @@ static void say_angle(const struct problem *problem, const struct rotating *rota
         text_add(&text, "%s", problem->rotation.past > 0 ? "from the past, unchanged" : "not rotated");
     if (rotating->rotates && !rotating->back && problem->rotation.rope.attention != 1)
         text_add(&text, "; cosine, sine x %.6g", problem->rotation.rope.attention);
+    if (rotating->scale[0] != '\0' && growth->by != 0)
+        text_add(&text, "%sgrowth 1 + %g ln(1 + floor(%zu / %zu))", rotating->rotates ? "; " : "", growth->by,
+                 rotating->position + growth->ahead, growth->every);
 }
 
 void rotated_explain(struct explanation *e, enum stage stage, struct explain_place place)
@@ -129,8 +133,11 @@ void rotated_explain(struct explanation *e, enum stage stage, struct explain_pla
     struct explain_place of_query = place;
     char heading[WORKED_LINE_LABEL_BYTES];
     rotating.rotates = operand_is_rotated(problem, id) && rotating.position != SIZE_MAX;
-    if (operand_is_scaled(problem, id) && (e->back || problem->scaling.query_factor != 1))
-        decimal_from_double(problem->scaling.query_factor, rotating.scale);
+    const double factor = operand_is_scaled(problem, id) ? operand_factor(problem, rotating.position) : 1;
+    if (operand_is_scaled(problem, id) && (e->back || factor != 1))
+        decimal_from_double(factor, rotating.scale);
+    if (operand_is_scaled(problem, id) && problem->scaling.growth.by != 0)
+        text_number(rotating.scale, sizeof rotating.scale, e->precision, text_wants_exponent(factor), factor);
     say_angle(problem, &rotating, heading, sizeof heading);
     if (of_keys) /* its head is a key head */
         of_query.head *= problem->size.heads / problem->size.kv_heads;

@@ -158,6 +158,9 @@ static double load_shares(struct explanation *e, struct explain_place place)
             e->made[k] = dot(e->operand, e->factor, d_in);
         }
     }
+    for (size_t k = 0; k < d; k++)
+        e->made[k] *= problem_gate(problem, place.item * problem->size.queries + problem->chosen.rows[place.row],
+                                   place.head * d + k);
     explain_list_weighed(e, place);
     for (size_t i = 0; i < e->listed_count; i++) {
         const size_t key = e->listed[i];

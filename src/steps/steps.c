@@ -2,6 +2,7 @@
 #include "steps/steps.h"
 
 #include "compute/result.h"
+#include "stage/gate.h"
 
 #include <math.h>
 #include <string.h>
@@ -62,8 +63,6 @@ enum status steps_check(const struct options *options, const struct problem *pro
             MASKS[lifting].option);
     if (problem->chosen.whole_count != problem->size.queries)
         return error_usage(error, "--steps takes all tokens; remove query from the settings");
-    if (problem->given.gate.rank > 0)
-        return error_usage(error, "--steps does not take a gate of the contexts; leave out --steps");
     if (problem->drop.share > 0)
         return error_usage(error, "--steps: dropout draws for the full table at once, and a model that generates text "
                                   "uses none; type --dropout 0");
@@ -107,7 +106,6 @@ static void count_step(const struct problem *problem, struct step *step)
 
 /* --- one step ----------------------------------------------------------------------------------------------------- */
 
-/* The whole pass, and the cache. */
 struct run {
     const struct problem *problem;
     struct result whole;
@@ -174,7 +172,7 @@ static const size_t *slice_positions(const struct problem *problem, const size_t
 static enum status turn_so_far(struct problem *fresh, const struct problem *problem, const struct step *step,
                                struct arena *arena, struct error *error)
 {
-    if (problem->rotation.rope.kind == ROPE_NONE)
+    if (problem->rotation.positions == NULL)
         return STATUS_OK;
     fresh->rotation.positions =
         slice_positions(problem, problem->rotation.positions, problem->size.queries, false, step, arena, error);
@@ -188,6 +186,8 @@ static enum status turn_so_far(struct problem *fresh, const struct problem *prob
         fresh->rotation.highest =
             rope_highest(&problem->rotation.settings, problem->rotation.positions + item * problem->size.queries,
                          step->end, fresh->rotation.highest);
+    if (problem->rotation.rope.kind == ROPE_NONE)
+        return STATUS_OK;
     return rope_create(&fresh->rotation.rope, &problem->rotation.settings, problem->size.d_head,
                        fresh->rotation.highest, arena, error);
 }
@@ -214,8 +214,8 @@ static enum status make_fresh(const struct run *run, const struct step *step, st
     *fresh = part_of(run, step, count);
     fresh->mask = (struct mask){.queries = count, .keys = count, .masked_keys = count, .left = -1, .right = -1};
     fresh->chosen.stage_count = 0;
-    for (int id = 0; id < PROJECTION_COUNT; id++) {
-        fresh->chosen.stages[fresh->chosen.stage_count++] = projection_stage((enum projection_id)id);
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++) {
+        fresh->chosen.stages[fresh->chosen.stage_count++] = projection_stage(id);
         if (slice(problem, &problem->given.operands[id], id != PROJECTION_QUERY, first, count,
                   &fresh->given.operands[id], arena, error))
             return error->status;
@@ -223,6 +223,8 @@ static enum status make_fresh(const struct run *run, const struct step *step, st
     if (slice(problem, &problem->given.inputs, false, first, count, &fresh->given.inputs, arena, error) != STATUS_OK)
         return error->status;
     fresh->given.key_inputs = fresh->given.inputs;
+    if (gate_make(fresh, gate_sigmoid, arena, error) != STATUS_OK)
+        return error->status;
     return turn_so_far(fresh, problem, step, arena, error);
 }
 
@@ -284,8 +286,10 @@ static enum status make_attending(const struct run *run, const struct step *step
 {
     const size_t keys = keys_at(run->problem, step->end).most;
     *attending = part_of(run, step, keys);
+    attending->given.gate = fresh->problem->given.gate;
     attending->given.inputs.rank = attending->given.key_inputs.rank = 0;
     attending->given.residual = attending->scaling.on_query = false;
+    attending->scaling.growth.by = 0;
     attending->rotation.rope.kind = ROPE_NONE;
     for (int id = NORM_QUERY; id < NORM_COUNT; id++)
         attending->parameters.norms[id].kind = NORM_NONE;
@@ -323,7 +327,6 @@ static void compare_rows(const struct run *run, struct result *result, struct st
         }
 }
 
-/* Puts the new keys and values into the cache. */
 static void keep(const struct run *run, const struct step *step, const struct result *fresh)
 {
     const size_t count = step->end - step->first;
@@ -387,7 +390,6 @@ static enum status start(struct run *run, const struct steps *steps, struct prog
     return STATUS_OK;
 }
 
-/* Cuts the queries into the prefill, then chunks. */
 static enum status cut(struct steps *steps, const struct options *options, struct arena *arena, struct error *error)
 {
     const size_t queries = steps->problem->size.queries, chunk = (size_t)options->chunk;

@@ -6,8 +6,7 @@
  * the whole pass, bit by bit.
  *
  *   B items, T queries, H_kv heads of key and value, d and d_v columns of a key and of a value. */
-#ifndef ATTN_STEPS_STEPS_H
-#define ATTN_STEPS_STEPS_H
+#pragma once
 
 #include "base/progress.h"
 #include "cli/options.h"
@@ -59,7 +58,6 @@ struct span steps_allowed(const struct problem *problem, size_t item, size_t fir
 /* The first key of an item that a query from `query` on may see. */
 size_t steps_needed(const struct problem *problem, size_t item, size_t query);
 
-/* Bytes of so many numbers of the working dtype. */
 double steps_bytes(const struct steps *steps, size_t numbers);
 
 /* --- the steps as a format has them --- */
@@ -69,5 +67,3 @@ typedef enum status steps_writer(const struct steps *steps, const struct options
                                  struct arena *arena, struct error *error);
 
 steps_writer steps_text, steps_json, steps_svg;
-
-#endif

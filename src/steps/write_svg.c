@@ -42,8 +42,7 @@ static double grid_height(const struct drawing *drawing)
 /* "reads 4, keeps 8", into text (LINE_BYTES); returns it. */
 static const char *numbers_text(const struct step *step, char *text)
 {
-    snprintf(text, LINE_BYTES, "reads %zu, keeps %zu", step->read, step->kept);
-    return text;
+    return text_format(text, LINE_BYTES, "reads %zu, keeps %zu", step->read, step->kept);
 }
 
 static void lay_out(struct drawing *drawing)

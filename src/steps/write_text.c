@@ -27,15 +27,6 @@ static void queries_text(const struct problem *problem, const struct step *step,
     }
 }
 
-/* "same bits", or how far apart, into text (NUMBER_BYTES). */
-static const char *compared_text(const struct step *step, char *text)
-{
-    if (step->same == step->rows)
-        return "same bits";
-    snprintf(text, NUMBER_BYTES, "off by %.1e", step->largest);
-    return text;
-}
-
 /* Columns of the widest number of a step: bytes, read or kept. */
 static int number_width(const struct steps *steps)
 {
@@ -54,10 +45,11 @@ static void write_step(const struct steps *steps, size_t i, int width, struct ou
     const struct step *step = &steps->steps[i];
     char queries[QUERIES_BYTES], compared[NUMBER_BYTES];
     queries_text(steps->problem, step, queries);
+    snprintf(compared, sizeof compared, step->same == step->rows ? "same bits" : "off by %.1e", step->largest);
     output_print(output, "%4zu  %s%*s  %4zu  %6zu  %*zu  %*.0f  %*zu  %*.0f  %s\n", i + 1, queries,
                  (int)(QUERIES_COLUMNS - memory_smaller(text_columns(queries), QUERIES_COLUMNS)), "",
                  step->cached + step->made, step->cached, width, step->read, width, steps_bytes(steps, step->read),
-                 width, step->kept, width, steps_bytes(steps, step->kept), compared_text(step, compared));
+                 width, step->kept, width, steps_bytes(steps, step->kept), compared);
 }
 
 static void write_table(const struct steps *steps, bool full, struct output *output)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks of quantised weights: a few bytes that stand for a fixed count of float32 numbers. */
-#ifndef ATTN_TENSOR_BLOCK_H
-#define ATTN_TENSOR_BLOCK_H
+#pragma once
 
 #include <stddef.h>
 
@@ -22,5 +21,3 @@ const struct block_type *block_find(const char *name);
 
 /* The e2m1 number of a code of four bits, twice: a whole number from -12 to 12. */
 extern const signed char BLOCK_E2M1[16];
-
-#endif

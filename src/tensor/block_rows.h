@@ -15,8 +15,7 @@
  *   .exponent      d is a power of two, 2^(byte - 128)
  *
  * The layout is that of ggml. */
-#ifndef ATTN_TENSOR_BLOCK_ROWS_H
-#define ATTN_TENSOR_BLOCK_ROWS_H
+#pragma once
 
 /* clang-format off */
 #define BLOCK_ROWS(ROW)                                                                                               \
@@ -35,5 +34,3 @@
         .scales = scales_8, .groups = 192)                                                                            \
     ROW(MXFP4, "MXFP4", 32, 17, .low = {1, 16, 4}, .codes = BLOCK_E2M1, .exponent = true)
 /* clang-format on */
-
-#endif

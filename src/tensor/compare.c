@@ -53,7 +53,6 @@ static void note_worst(struct comparison *comparison, size_t index, double a, do
     comparison->worst_b = b;
 }
 
-/* Counts a pair where one is NaN or infinite. */
 static void note_special(struct comparison *comparison, size_t index, double a, double b)
 {
     if (a == b || (isnan(a) && isnan(b)))
@@ -139,7 +138,6 @@ static void add_pair(struct sums *sums, double printed, double a, double b)
     sums->beyond += beyond * beyond;
 }
 
-/* Adds finite pairs that are equal. */
 static void add_equal(struct sums *sums, const double *numbers, size_t count)
 {
     long double a = sums->a, b = sums->b, product = sums->product;
@@ -232,7 +230,6 @@ static void note_pairs(const struct pairs *pairs, size_t from, size_t end, struc
         note_chunk(pairs, first, memory_smaller(end - first, CHUNK), found);
 }
 
-/* Adds the findings of the next part. */
 static void merge(struct comparison *whole, const struct comparison *part)
 {
     if (whole->unmatched == 0 && (part->unmatched > 0 || part->absolute > whole->absolute))

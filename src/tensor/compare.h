@@ -6,8 +6,7 @@
  *
  * Where a or b is NaN or infinite, NaN must meet NaN and an infinity the same infinity; any other such pair is
  * `unmatched` and outside every tolerance. Errors, sums and ULPs count only pairs where both are finite. */
-#ifndef ATTN_TENSOR_COMPARE_H
-#define ATTN_TENSOR_COMPARE_H
+#pragma once
 
 #include "tensor/tensor.h"
 
@@ -73,5 +72,3 @@ void compare_counts(struct compare_side a, struct compare_side b, struct compare
 
 /* Whether the tensors differ: a pair is outside the tolerance, or nmse_beyond is above COMPARE_LARGEST_NMSE. */
 bool compare_departs(const struct comparison *comparison);
-
-#endif

@@ -46,13 +46,31 @@ static inline void store_bytes(uint64_t bits, size_t size, unsigned char *bytes)
         bytes[byte] = (unsigned char)(bits >> 8 * byte & 0xff);
 }
 
-/* Numbers of a type of the machine as doubles. */
-#define LOADER(function, type)                                                                   \
+/* Conversions that are an expression of one `number`: from memory (a type of the machine) to a double; to the bytes of
+ * a file (its bits, of so many bytes); and to `text` (its length). */
+#define LOADER(function, type, value)                                                            \
     static void function(const struct row *row, const void *data, size_t count, double *numbers) \
     {                                                                                            \
         (void)row;                                                                               \
-        for (size_t i = 0; i < count; i++)                                                       \
-            numbers[i] = (double)((const type *)data)[i];                                        \
+        for (size_t i = 0; i < count; i++) {                                                     \
+            const type number = ((const type *)data)[i];                                         \
+            numbers[i] = (double)(value);                                                        \
+        }                                                                                        \
+    }
+#define ENCODER(function, size, bits)                                                                      \
+    static void function(const struct row *row, const double *numbers, size_t count, unsigned char *bytes) \
+    {                                                                                                      \
+        (void)row;                                                                                         \
+        for (size_t i = 0; i < count; i++) {                                                               \
+            const double number = numbers[i];                                                              \
+            store_bytes((bits), (size), bytes + i * (size));                                               \
+        }                                                                                                  \
+    }
+#define DECIMAL(function, length)                                            \
+    static size_t function(const struct row *row, double number, char *text) \
+    {                                                                        \
+        (void)row;                                                           \
+        return (size_t)(length);                                             \
     }
 
 /* --- float64, by the machine ------------------------------------------------------------------------------------- */
@@ -108,25 +126,16 @@ static void places_of_doubles(const struct row *row, const double *numbers, size
         places[i] = bits_of(numbers[i]) & INT64_MAX;
 }
 
-static void encode_doubles(const struct row *row, const double *numbers, size_t count, unsigned char *bytes)
-{
-    (void)row;
-    for (size_t i = 0; i < count; i++)
-        store_bytes(isnan(numbers[i]) ? NAN_F64 : bits_of(numbers[i]), sizeof(double), bytes + i * sizeof(double));
-}
+ENCODER(encode_doubles, sizeof number, isnan(number) ? NAN_F64 : bits_of(number))
 
-static size_t decimal_of_double(const struct row *row, double number, char *text)
-{
-    (void)row;
-    return decimal_from_double(number, text);
-}
+DECIMAL(decimal_of_double, decimal_from_double(number, text))
 
 static const struct codec DOUBLES = {load_doubles,      NULL,           finite_doubles,   store_doubles, round_doubles,
                                      places_of_doubles, encode_doubles, decimal_of_double};
 
 /* --- float32, by the machine ------------------------------------------------------------------------------------- */
 
-LOADER(load_floats, float)
+LOADER(load_floats, float, number)
 
 static bool finite_floats(const struct row *row, const void *data, size_t count)
 {
@@ -151,33 +160,23 @@ static void round_floats(const struct row *row, double *numbers, size_t count)
         numbers[i] = (float)numbers[i];
 }
 
+static uint32_t bits_of_float(float number)
+{
+    uint32_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
 static void places_of_floats(const struct row *row, const double *numbers, size_t count, uint64_t *places)
 {
     (void)row;
-    for (size_t i = 0; i < count; i++) {
-        const float rounded = (float)numbers[i];
-        uint32_t bits;
-        memcpy(&bits, &rounded, sizeof bits);
-        places[i] = bits & INT32_MAX;
-    }
+    for (size_t i = 0; i < count; i++)
+        places[i] = bits_of_float((float)numbers[i]) & INT32_MAX;
 }
 
-static void encode_floats(const struct row *row, const double *numbers, size_t count, unsigned char *bytes)
-{
-    (void)row;
-    for (size_t i = 0; i < count; i++) {
-        const float rounded = (float)numbers[i];
-        uint32_t bits;
-        memcpy(&bits, &rounded, sizeof bits);
-        store_bytes(isnan(rounded) ? NAN_F32 : bits, sizeof bits, bytes + i * sizeof bits);
-    }
-}
+ENCODER(encode_floats, sizeof(float), isnan(number) ? NAN_F32 : bits_of_float((float)number))
 
-static size_t decimal_of_float(const struct row *row, double number, char *text)
-{
-    (void)row;
-    return decimal_from_float((float)number, text);
-}
+DECIMAL(decimal_of_float, decimal_from_float((float)number, text))
 
 static void copy_floats(const struct row *row, const void *data, size_t count, float *numbers)
 {
@@ -328,65 +327,29 @@ static void encode_coded(const struct row *row, const double *numbers, size_t co
             store_bytes(code_of(&own, round_number(&own, numbers[i])), 2, bytes + 2 * i);
 }
 
-static size_t decimal_of_code(const struct row *row, double number, char *text)
-{
-    const uint64_t magnitude = magnitude_of(row, round_number(row, number));
-    return decimal_from_bits(signbit(number) != 0, magnitude, row->fraction, ilogb(row->smallest), text);
-}
+DECIMAL(decimal_of_code, decimal_from_bits(signbit(number) != 0, magnitude_of(row, round_number(row, number)),
+                                           row->fraction, ilogb(row->smallest), text))
 
 static const struct codec CODED = {load_coded,  load_coded_floats, finite_coded, store_coded,
                                    round_coded, places_of_codes,   encode_coded, decimal_of_code};
 
 /* --- whole numbers and truth values ------------------------------------------------------------------------------ */
 
-LOADER(load_wholes, int64_t)
-
-static void encode_wholes(const struct row *row, const double *numbers, size_t count, unsigned char *bytes)
-{
-    (void)row;
-    for (size_t i = 0; i < count; i++)
-        store_bytes((uint64_t)(int64_t)numbers[i], sizeof(int64_t), bytes + i * sizeof(int64_t));
-}
-
-static size_t decimal_of_whole(const struct row *row, double number, char *text)
-{
-    (void)row;
-    return (size_t)snprintf(text, DECIMAL_BYTES, "%.0f", number);
-}
+LOADER(load_wholes, int64_t, number)
+ENCODER(encode_wholes, sizeof(int64_t), (uint64_t)(int64_t)number)
+DECIMAL(decimal_of_whole, snprintf(text, DECIMAL_BYTES, "%.0f", number))
 
 static const struct codec WHOLES = {load_wholes, NULL, NULL, NULL, NULL, NULL, encode_wholes, decimal_of_whole};
 
-LOADER(load_short_wholes, int32_t)
-
-static void encode_short_wholes(const struct row *row, const double *numbers, size_t count, unsigned char *bytes)
-{
-    (void)row;
-    for (size_t i = 0; i < count; i++)
-        store_bytes((uint32_t)(int32_t)numbers[i], sizeof(int32_t), bytes + i * sizeof(int32_t));
-}
+LOADER(load_short_wholes, int32_t, number)
+ENCODER(encode_short_wholes, sizeof(int32_t), (uint32_t)(int32_t)number)
 
 static const struct codec SHORT_WHOLES = {load_short_wholes, NULL, NULL, NULL, NULL, NULL, encode_short_wholes,
                                           decimal_of_whole};
 
-static void load_truths(const struct row *row, const void *data, size_t count, double *numbers)
-{
-    (void)row;
-    for (size_t i = 0; i < count; i++)
-        numbers[i] = ((const uint8_t *)data)[i] != 0;
-}
-
-static void encode_truths(const struct row *row, const double *numbers, size_t count, unsigned char *bytes)
-{
-    (void)row;
-    for (size_t i = 0; i < count; i++)
-        bytes[i] = numbers[i] != 0;
-}
-
-static size_t decimal_of_truth(const struct row *row, double number, char *text)
-{
-    (void)row;
-    return (size_t)snprintf(text, DECIMAL_BYTES, number != 0 ? "true" : "false");
-}
+LOADER(load_truths, uint8_t, number != 0)
+ENCODER(encode_truths, 1, number != 0)
+DECIMAL(decimal_of_truth, snprintf(text, DECIMAL_BYTES, number != 0 ? "true" : "false"))
 
 static const struct codec TRUTHS = {load_truths, NULL, NULL, NULL, NULL, NULL, encode_truths, decimal_of_truth};
 
@@ -437,17 +400,17 @@ SAYS(double, dtype_relative_tolerance, relative)
 
 enum dtype dtype_find(const char *(*name)(enum dtype), const char *text)
 {
-    int dtype = 0;
-    while (dtype < DTYPE_COUNT && (name((enum dtype)dtype) == NULL || strcmp(name((enum dtype)dtype), text) != 0))
+    enum dtype dtype = 0;
+    while (dtype < DTYPE_COUNT && (name(dtype) == NULL || strcmp(name(dtype), text) != 0))
         dtype++;
-    return (enum dtype)dtype;
+    return dtype;
 }
 
 const char *dtype_list(const char *(*name)(enum dtype), char *text)
 {
     const char *names[DTYPE_COUNT];
-    for (int dtype = 0; dtype < DTYPE_COUNT; dtype++)
-        names[dtype] = name((enum dtype)dtype);
+    for (enum dtype dtype = 0; dtype < DTYPE_COUNT; dtype++)
+        names[dtype] = name(dtype);
     return text_alternatives(names, DTYPE_COUNT, text, DTYPE_LIST_BYTES);
 }
 

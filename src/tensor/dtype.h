@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How numbers are stored. dtype_rows.h has the rows; these functions ask them. */
-#ifndef ATTN_TENSOR_DTYPE_H
-#define ATTN_TENSOR_DTYPE_H
+#pragma once
 
 #include "tensor/dtype_rows.h"
 
@@ -38,7 +37,6 @@ bool dtype_is_working(enum dtype dtype);
 bool dtype_is_whole(enum dtype dtype);
 bool dtype_is_boolean(enum dtype dtype);
 
-/* Bytes of one number. */
 size_t dtype_size(enum dtype dtype);
 
 /* Of a working dtype: the dtype of its numbers in memory, F64 or F32, which holds them exactly. */
@@ -100,5 +98,3 @@ void dtype_places(enum dtype dtype, const double *numbers, size_t count, uint64_
 /* Writes the shortest decimal that reads back to a finite number of the dtype into text (DECIMAL_BYTES), and returns
  * its length. A truth value is true or false. */
 size_t dtype_decimal(enum dtype dtype, double number, char *text);
-
-#endif

@@ -24,8 +24,7 @@
  *
  * The working ones come first, so that their index is that among the values of --dtype; the first of all is the
  * default. */
-#ifndef ATTN_TENSOR_DTYPE_ROWS_H
-#define ATTN_TENSOR_DTYPE_ROWS_H
+#pragma once
 
 /* clang-format off */
 #define DTYPE_ROWS(WORKING, OTHER)                                                                                    \
@@ -53,5 +52,3 @@
     OTHER(BOOL, "bool", .title = "bool", .safetensors = "BOOL", .npy = "b1", .size = 1,                               \
           .torch = "BoolStorage", .codec = &TRUTHS, .boolean = true)
 /* clang-format on */
-
-#endif

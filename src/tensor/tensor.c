@@ -192,16 +192,6 @@ bool tensor_finite(const struct tensor *tensor, unsigned threads)
     return atomic_load(&check.finite);
 }
 
-/* Copies numbers first .. first + count of those. */
-static void copy_plain(const struct tensor *from, size_t first, size_t count, const struct tensor *to)
-{
-    const void *numbers = (const char *)from->data + first * dtype_size(from->dtype);
-    if (to->dtype == DTYPE_F32)
-        dtype_load_floats(from->dtype, numbers, count, (float *)to->data + first);
-    else
-        dtype_load(from->dtype, numbers, count, (double *)to->data + first);
-}
-
 /* Converts into a tensor of dtype `made`; if that is the tensor's own, only checks the numbers. */
 static enum status convert(const struct tensor *tensor, enum dtype made, enum dtype dtype, const char *source,
                            const char *name, bool *finite, struct tensor *converted, struct arena *arena,
@@ -214,8 +204,10 @@ static enum status convert(const struct tensor *tensor, enum dtype made, enum dt
     *converted = from;
     if (!kept && tensor_create(converted, made, from.rank, from.shape, arena, error) != STATUS_OK)
         return error->status;
-    if (!kept && plain > 0)
-        copy_plain(&from, 0, plain, converted);
+    if (!kept && plain > 0 && made == DTYPE_F32)
+        dtype_load_floats(from.dtype, from.data, plain, converted->data);
+    else if (!kept && plain > 0)
+        dtype_load(from.dtype, from.data, plain, converted->data);
     for (size_t first = plain; first < count; first += CHUNK) {
         const size_t now = memory_smaller(count - first, CHUNK);
         if (from.dtype == DTYPE_I64 && dtype != DTYPE_F64)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers with a shape and a dtype, row-major. The data belongs to an arena or to a mapped file. */
-#ifndef ATTN_TENSOR_TENSOR_H
-#define ATTN_TENSOR_TENSOR_H
+#pragma once
 
 #include "base/memory.h"
 #include "tensor/dtype.h"
@@ -70,5 +69,3 @@ bool tensor_finite(const struct tensor *tensor, unsigned threads);
  * storage: for callers that use tensor_load or ask the dtype. STATUS_USAGE as above for numbers that are not finite. */
 enum status tensor_keep(const struct tensor *tensor, enum dtype dtype, const char *source, const char *name,
                         struct tensor *kept, struct arena *arena, struct error *error);
-
-#endif

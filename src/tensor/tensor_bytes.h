@@ -3,8 +3,7 @@
  *
  * Bytes that are row-major, in the machine's byte order and aligned for their type stay in the file. All others are
  * copied. */
-#ifndef ATTN_TENSOR_TENSOR_BYTES_H
-#define ATTN_TENSOR_TENSOR_BYTES_H
+#pragma once
 
 #include "tensor/tensor.h"
 
@@ -27,5 +26,3 @@ bool tensor_bytes_stay(const struct tensor_bytes *raw);
 /* The tensor, whose data are the bytes themselves or a copy in the arena. STATUS_SYSTEM where memory is short. */
 enum status tensor_bytes_tensor(const struct tensor_bytes *raw, struct tensor *tensor, struct arena *arena,
                                 struct error *error);
-
-#endif

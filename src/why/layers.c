@@ -35,7 +35,7 @@ static bool make(const struct why *why, struct other_layer *other, const struct 
     return read_layer(why, other, named, error) == STATUS_OK &&
            problem_create(&other->problem, &other->options, &other->files, why->arena, error) == STATUS_OK &&
            mine_place(&other->mine, &other->problem, why->options, why->arena, error) == STATUS_OK &&
-           trial_start(&other->base, &other->problem, &other->mine, why->arena, error) == STATUS_OK;
+           trial_start_bare(&other->base, &other->problem, &other->mine, why->arena, error) == STATUS_OK;
 }
 
 /* Tries the job without mistakes, under that name. */
@@ -47,7 +47,9 @@ static enum status try_job(struct why *why, struct other_layer *other, const str
     struct trial trial;
     if (make(why, other, named, &error)) {
         why->budget.settings++;
-        if (trial_confirm(&other->base, &none, &trial, &scratch, &error) == STATUS_OK)
+        if (trial_confirm(&other->base, &none, &trial, &scratch, &error) == STATUS_OK && trial.end == TRIAL_AGREES &&
+            trial_start(&other->base, &other->problem, &other->mine, why->arena, &error) == STATUS_OK &&
+            trial_confirm(&other->base, &none, &trial, &scratch, &error) == STATUS_OK)
             why_take(why, &other->base, &other->options, named, &trial);
     }
     arena_free(&scratch);
@@ -88,15 +90,30 @@ static enum status try_parts(struct why *why, size_t layer, bool near)
     return STATUS_OK;
 }
 
+/* Tries the mistakes of the layer alone, in each form. */
+static enum status try_own(struct why *why)
+{
+    const struct layer *layer = why->problem->layer;
+    for (int id = 0; id < MISTAKE_COUNT; id++) {
+        const struct mistake_row *row = &MISTAKES[id];
+        const bool is_own = row->slot == MISTAKE_SLOT_LAYER && row->number == NULL &&
+                            (id != MISTAKE_LAYER_ADAPTER || why->options->adapter != NULL) &&
+                            (id != MISTAKE_LAYER_QUANTISED || layer->config_quantised);
+        for (size_t form = 0; is_own && (form == 0 || (row->forms != NULL && row->forms[form] != NULL)); form++)
+            if (try_part(why, (enum mistake)id, form) != STATUS_OK)
+                return why->error->status;
+    }
+    return STATUS_OK;
+}
+
 enum status why_layers(struct why *why)
 {
     enum { FARTHEST = 6 }; /* the period of layers of another kind, at most */
     const struct layer *layer = why->problem->layer;
-    if (layer == NULL || layer->module->layer == MODULE_NO_LAYER)
-        return STATUS_OK;
+    if (layer == NULL || try_own(why) != STATUS_OK || layer->module->layer == MODULE_NO_LAYER)
+        return why->error->status;
     const size_t own = layer->module->layer;
-    if ((own > 0 && try_layer(why, own - 1) != STATUS_OK) || try_layer(why, own + 1) != STATUS_OK ||
-        try_part(why, MISTAKE_LAYER_NORM_AFTER, 0) != STATUS_OK)
+    if ((own > 0 && try_layer(why, own - 1) != STATUS_OK) || try_layer(why, own + 1) != STATUS_OK)
         return why->error->status;
     for (size_t by = 1; by <= FARTHEST && why->count == 0; by++)
         if ((own >= by && try_parts(why, own - by, by == 1) != STATUS_OK) ||

@@ -2,6 +2,7 @@
 #include "why/noise.h"
 
 #include <math.h>
+#include <string.h>
 
 struct mover {
     double share;
@@ -58,38 +59,18 @@ static void move_tensor(struct mover *mover, struct tensor *tensor)
     }
 }
 
-static void move_projection(struct mover *mover, struct projection *projection)
-{
-    move_tensor(mover, &projection->weight);
-    move_tensor(mover, &projection->bias);
-}
-
-static void move_norm(struct mover *mover, struct norm *norm)
-{
-    move_tensor(mover, &norm->weight);
-    move_tensor(mover, &norm->bias);
-}
-
+/* Moves all; of a large job, not query, key and value of each module. */
 static void move_parameters(struct mover *mover, bool large, struct parameters *parameters)
 {
-    struct latent *latent = &parameters->latent;
-    struct module *modules = arena_allocate(mover->arena, parameters->module_count, sizeof *modules, mover->error);
-    for (size_t i = 0; i < parameters->module_count && modules != NULL; i++) {
-        modules[i] = parameters->modules[i];
-        for (int id = 0; id < PROJECTION_COUNT && !large; id++)
-            move_projection(mover, &modules[i].projections[id]);
-    }
+    const size_t count = parameters->module_count;
+    struct module *modules = arena_allocate(mover->arena, count, sizeof *modules, mover->error);
+    if (modules == NULL)
+        return;
+    memcpy(modules, parameters->modules, count * sizeof *modules);
     parameters->modules = modules;
-    move_projection(mover, &parameters->out);
-    for (int i = 0; i < NORM_COUNT; i++)
-        move_norm(mover, &parameters->norms[i]);
-    move_tensor(mover, &parameters->relative_bias);
-    move_projection(mover, &latent->query_a);
-    move_projection(mover, &latent->query_b);
-    move_projection(mover, &latent->key_value_a);
-    move_projection(mover, &latent->key_value_b);
-    move_norm(mover, &latent->query_norm);
-    move_norm(mover, &latent->key_value_norm);
+    for (size_t i = large ? count * (sizeof *modules / sizeof(struct tensor)) : 0; i < parameters_count(parameters);
+         i++)
+        move_tensor(mover, parameters_tensor(parameters, i));
 }
 
 /* Moves key and value in the pages of the caches, too, which some mistakes read. */
@@ -134,6 +115,7 @@ enum status noise_move(struct problem *moved, const struct problem *problem, dou
         move_tensor(&mover, &moved->given.operands[id]);
     move_tensor(&mover, &moved->loss.gradient);
     move_tensor(&mover, &moved->mask.attn_mask);
+    move_tensor(&mover, &moved->given.gate);
     if (problem_projects(problem))
         move_parameters(&mover, large, &moved->parameters);
     if (problem->given.pages != NULL)

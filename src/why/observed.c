@@ -70,6 +70,7 @@ enum status why_observe(struct why *why, const struct trial_base *base)
     struct observed observed = {.most_rms = fit_most_rms(base, &none) / fit_most_noise(base),
                                 .dtype = why->mine.dtype,
                                 .problem = why->problem,
+                                .columns = base->problem == why->problem ? &base->columns : NULL,
                                 .arena = why->arena,
                                 .error = why->error};
     struct arena scratch = {0};

@@ -109,9 +109,9 @@ static bool is_plain(const struct problem *problem)
 {
     return problem_projects(problem) && !problem->parameters.given && !problem->given.is_cross &&
            problem->given.clip == 0 && problem->drop.share == 0 && problem->rotation.rope.kind == ROPE_NONE &&
-           problem->mask.sinks == NULL && !problem->scaling.on_query && !stage_applies(problem, STAGE_NORMED) &&
-           !stage_applies(problem, STAGE_NORMED_QUERY) && problem->mask.queries == problem->mask.keys &&
-           dtype_size(problem->rounding.dtype) >= sizeof(float);
+           problem->mask.sinks == NULL && !problem->scaling.on_query && problem->scaling.growth.by == 0 &&
+           !stage_applies(problem, STAGE_NORMED) && !stage_applies(problem, STAGE_NORMED_QUERY) &&
+           problem->mask.queries == problem->mask.keys && dtype_size(problem->rounding.dtype) >= sizeof(float);
 }
 
 /* The column, of all heads, of a number's index. */

@@ -20,20 +20,6 @@ static bool said(const struct options *options, enum option_id id)
     return options->origin[id] != ORIGIN_DEFAULT;
 }
 
-/* Refuses options that give numbers, or say how to draw others. */
-static enum status refuse_given(const struct options *options, struct error *error)
-{
-    static const enum option_id GIVEN[] = {OPTION_WEIGHTS, OPTION_KEY_INPUTS};
-    for (size_t i = 0; i < sizeof GIVEN / sizeof GIVEN[0]; i++)
-        if (said(options, GIVEN[i]))
-            return error_usage(error,
-                               "--%s needs a FILE with matching inputs; a worksheet without FILE draws its own numbers",
-                               OPTIONS[GIVEN[i]].name);
-    if (said(options, OPTION_RANDOM_SEED))
-        return error_usage(error, "--random-seed: a worksheet draws all numbers from --seed; use --seed alone");
-    return STATUS_OK;
-}
-
 static bool is_causal(const struct options *options)
 {
     const enum causality causality = MECHANISMS[options->mechanism].causality;
@@ -119,8 +105,14 @@ enum status drawn_check(const char *source, const char *what, size_t count, size
 
 enum status drawn_plan(struct numbers_plan *plan, bool *whole, const struct options *options, struct error *error)
 {
-    if (refuse_given(options, error) != STATUS_OK)
-        return error->status;
+    static const enum option_id GIVEN[] = {OPTION_WEIGHTS, OPTION_KEY_INPUTS};
+    for (size_t i = 0; i < sizeof GIVEN / sizeof GIVEN[0]; i++)
+        if (said(options, GIVEN[i]))
+            return error_usage(error,
+                               "--%s needs a FILE with matching inputs; a worksheet without FILE draws its own numbers",
+                               OPTIONS[GIVEN[i]].name);
+    if (said(options, OPTION_RANDOM_SEED))
+        return error_usage(error, "--random-seed: a worksheet draws all numbers from --seed; use --seed alone");
     *plan = (struct numbers_plan){
         .projects = MECHANISMS[options->mechanism].projects, .items = 1, .tokens = TOKENS, .d_in = D_IN};
     if (drawn_check("--random", "axes", options->random_rank, plan->projects ? 3 : 4, error) != STATUS_OK)
@@ -145,7 +137,6 @@ enum status drawn_plan(struct numbers_plan *plan, bool *whole, const struct opti
 
 /* --- as a file ---------------------------------------------------------------------------------------------------- */
 
-/* A file while it is made. */
 struct drawing {
     struct input_file *file;
     const struct numbers *numbers;
@@ -205,9 +196,9 @@ static enum status add_parameters(const struct drawing *drawing, bool stacked)
     const struct numbers_plan *plan = drawing->plan;
     const size_t modules = stacked ? plan->heads : 1, shape[] = {plan->d_output, plan->heads * plan->d_value};
     for (size_t module = 0; module < modules; module++)
-        for (int id = 0; id < PROJECTION_COUNT; id++) {
+        for (enum projection_id id = 0; id < PROJECTION_COUNT; id++) {
             const size_t heads = id == PROJECTION_QUERY ? plan->heads : plan->kv_heads;
-            if (add_projection(drawing, (enum projection_id)id, module, stacked ? 1 : heads, stacked) != STATUS_OK)
+            if (add_projection(drawing, id, module, stacked ? 1 : heads, stacked) != STATUS_OK)
                 return drawing->error->status;
         }
     if (plan->d_output == 0)
@@ -239,15 +230,6 @@ static enum status add_operand(const struct drawing *drawing, enum projection_id
     return STATUS_OK;
 }
 
-static enum status add_operands(const struct drawing *drawing, const struct options *options)
-{
-    const size_t rank = options->random_rank > 0 ? options->random_rank : 2;
-    for (int id = 0; id < PROJECTION_COUNT; id++)
-        if (add_operand(drawing, (enum projection_id)id, rank, options->heads > 0) != STATUS_OK)
-            return drawing->error->status;
-    return STATUS_OK;
-}
-
 enum status drawn_file(struct input_file *file, const struct numbers *numbers, const struct numbers_plan *plan,
                        const struct options *options, struct arena *arena, struct error *error)
 {
@@ -262,8 +244,11 @@ enum status drawn_file(struct input_file *file, const struct numbers *numbers, c
         return error->status;
     for (size_t i = 0; i < file->tokens.count; i++)
         file->tokens.texts[i] = WORDS[i];
-    if (plan->projects ? add_inputs(&drawing, options->random_rank == 3) || add_parameters(&drawing, options->stacked)
-                       : add_operands(&drawing, options))
+    const size_t rank = options->random_rank > 0 ? options->random_rank : 2;
+    for (enum projection_id id = 0; id < PROJECTION_COUNT && !plan->projects; id++)
+        if (add_operand(&drawing, id, rank, options->heads > 0) != STATUS_OK)
+            return error->status;
+    if (plan->projects && (add_inputs(&drawing, rank == 3) || add_parameters(&drawing, options->stacked)))
         return error->status;
     input_file_sort(file);
     return STATUS_OK;

@@ -76,8 +76,16 @@ static void frame_masked(struct frame *frame)
     text_add(&frame->lines[0], "where the key is masked, write " SHEET_MINUS SHEET_INFINITY "; else copy the number");
 }
 
-static void frame_softmax(struct frame *frame, size_t count, const char *column)
+static const char *first_word(const struct problem *problem)
 {
+    return problem->labels.words.texts != NULL ? problem->labels.words.texts[0] : "1";
+}
+
+/* Of a row of weights, or of the probabilities of words. */
+static void frame_softmax(struct frame *frame)
+{
+    const bool weights = frame->stage == STAGE_WEIGHTS;
+    const size_t count = weights ? frame->problem->size.keys : frame->problem->size.words;
     const size_t keys = memory_smaller(count, FRAME_TERMS - 1);
     text_add(&frame->lines[0], "%s:  the largest of the row is " SHEET_BLANK, frame->query);
     for (size_t i = 0; i < keys; i++)
@@ -87,12 +95,7 @@ static void frame_softmax(struct frame *frame, size_t count, const char *column)
     text_add(&frame->lines[2],
              "with %s:  " SHEET_POWER SHEET_BLANK SHEET_POWER_END " / sum = " SHEET_BLANK " / " SHEET_BLANK
              " = " SHEET_BLANK,
-             column);
-}
-
-static void frame_weights(struct frame *frame)
-{
-    frame_softmax(frame, frame->problem->size.keys, frame->key);
+             weights ? frame->key : first_word(frame->problem));
 }
 
 static void frame_dropped(struct frame *frame)
@@ -132,22 +135,12 @@ static void frame_sum(struct frame *frame)
              stage_name(first ? STAGE_POSITIONS : STAGE_OUTPUT));
 }
 
-static const char *first_word(const struct problem *problem)
-{
-    return problem->labels.words.texts != NULL ? problem->labels.words.texts[0] : "1";
-}
-
 static void frame_logits(struct frame *frame)
 {
     const struct problem *problem = frame->problem;
     text_add(&frame->lines[0], "row %s of residual " SHEET_TIMES " column %s of unembedding:", frame->query,
              first_word(problem));
     add_products(&frame->lines[1], problem->size.d_in, problem->parameters.words.unembedding.bias.rank > 0);
-}
-
-static void frame_probabilities(struct frame *frame)
-{
-    frame_softmax(frame, frame->problem->size.words, first_word(frame->problem));
 }
 
 static void (*const FRAMES[STAGE_COUNT])(struct frame *frame) = {
@@ -160,14 +153,14 @@ static void (*const FRAMES[STAGE_COUNT])(struct frame *frame) = {
     [STAGE_SCORES] = frame_scores,
     [STAGE_SCALED] = frame_scaled,
     [STAGE_MASKED] = frame_masked,
-    [STAGE_WEIGHTS] = frame_weights,
+    [STAGE_WEIGHTS] = frame_softmax,
     [STAGE_DROPPED] = frame_dropped,
     [STAGE_CONTEXT] = frame_context,
     [STAGE_OUTPUT] = frame_output,
     [STAGE_EMBEDDED] = frame_sum,
     [STAGE_RESIDUAL] = frame_sum,
     [STAGE_LOGITS] = frame_logits,
-    [STAGE_PROBABILITIES] = frame_probabilities,
+    [STAGE_PROBABILITIES] = frame_softmax,
 };
 
 enum status frame_make(const struct problem *problem, enum stage stage, const char *query, const char *key,

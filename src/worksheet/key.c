@@ -14,7 +14,6 @@ struct band {
     struct sheet_table model; /* without rows */
 };
 
-/* A key while it is made. */
 struct keying {
     const struct key_plan *plan;
     const struct sheet_table *tables; /* of its first sheet, which the others are like */
@@ -45,7 +44,6 @@ static size_t widest_number(const struct keying *keying, size_t index)
     return widest;
 }
 
-/* The columns of a cell with a row of the table. */
 static size_t cell_width(const struct keying *keying, size_t index)
 {
     const struct sheet_table *table = &keying->tables[index];
@@ -128,7 +126,6 @@ static enum status fill(const struct keying *keying, size_t begin, size_t first,
     return keying->error->status;
 }
 
-/* Makes the page of the sheets from `first` up to `end`. */
 static enum status make_page(const struct keying *keying, size_t first, size_t end, struct sheet *page)
 {
     char name[TEXT_BYTES];

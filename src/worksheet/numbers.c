@@ -320,15 +320,6 @@ static bool draw_all(struct numbers *numbers, const struct numbers_plan *plan, s
     return true;
 }
 
-/* Draws all tables once, easy or not. */
-static void draw_any(struct numbers *numbers, const struct numbers_plan *plan, struct torch_random *generator)
-{
-    draw_inputs(numbers, plan, generator);
-    for (int table = 0; table < NUMBERS_TABLES; table++)
-        for (size_t head = 0; head < heads_of(plan, (enum numbers_table)table); head++)
-            draw_table(numbers, plan, (enum numbers_table)table, head, generator);
-}
-
 static enum status allocate_numbers(struct numbers *numbers, const struct numbers_plan *plan, struct arena *arena,
                                     struct error *error)
 {
@@ -337,15 +328,15 @@ static enum status allocate_numbers(struct numbers *numbers, const struct number
         .out = arena_allocate(arena, plan->d_output * plan->heads * plan->d_value, sizeof(float), error)};
     if (numbers->inputs == NULL || numbers->out == NULL)
         return error->status;
-    for (int i = 0; i < NUMBERS_TABLES; i++) {
-        const enum numbers_table table = (enum numbers_table)i;
+    for (enum numbers_table table = 0; table < NUMBERS_TABLES; table++) {
         const size_t heads = heads_of(plan, table), columns = columns_of(plan, table);
-        numbers->weights[i] = arena_allocate(arena, heads * matrix_size(plan, table), sizeof(float), error);
-        numbers->biases[i] = arena_allocate(arena, heads * columns, sizeof(float), error);
-        numbers->made[i] = arena_allocate(arena, plan->items * heads * plan->tokens * columns, sizeof(float), error);
-        if (numbers->weights[i] == NULL || numbers->biases[i] == NULL || numbers->made[i] == NULL)
+        numbers->weights[table] = arena_allocate(arena, heads * matrix_size(plan, table), sizeof(float), error);
+        numbers->biases[table] = arena_allocate(arena, heads * columns, sizeof(float), error);
+        numbers->made[table] =
+            arena_allocate(arena, plan->items * heads * plan->tokens * columns, sizeof(float), error);
+        if (numbers->weights[table] == NULL || numbers->biases[table] == NULL || numbers->made[table] == NULL)
             return error->status;
-        memset(numbers->biases[i], 0, heads * columns * sizeof(float));
+        memset(numbers->biases[table], 0, heads * columns * sizeof(float));
     }
     return STATUS_OK;
 }
@@ -362,8 +353,12 @@ enum status numbers_draw(struct numbers *numbers, const struct numbers_plan *pla
         numbers->strict = i < tries / 4;
         numbers->easy = draw_all(numbers, plan, generator);
     }
-    if (!numbers->easy)
-        draw_any(numbers, plan, generator);
+    if (!numbers->easy) { /* draws all tables once more, as they come */
+        draw_inputs(numbers, plan, generator);
+        for (enum numbers_table table = 0; table < NUMBERS_TABLES; table++)
+            for (size_t head = 0; head < heads_of(plan, table); head++)
+                draw_table(numbers, plan, table, head, generator);
+    }
     do
         draw(generator, OF_WEIGHTS, numbers->out, plan->d_output * width);
     while (plan->d_output > 0 && !is_full(numbers->out, plan->d_output, width));
@@ -379,12 +374,11 @@ bool numbers_same(const struct numbers *a, const struct numbers *b, const struct
 {
     bool all = same(a->inputs, b->inputs, input_count(plan)) &&
                same(a->out, b->out, plan->d_output * plan->heads * plan->d_value);
-    for (int i = 0; i < NUMBERS_TABLES && all; i++) {
-        const enum numbers_table table = (enum numbers_table)i;
+    for (enum numbers_table table = 0; table < NUMBERS_TABLES && all; table++) {
         const size_t heads = heads_of(plan, table), columns = columns_of(plan, table);
-        all = plan->projects ? same(a->weights[i], b->weights[i], heads * matrix_size(plan, table)) &&
-                                   same(a->biases[i], b->biases[i], heads * columns)
-                             : same(a->made[i], b->made[i], plan->items * heads * plan->tokens * columns);
+        all = plan->projects ? same(a->weights[table], b->weights[table], heads * matrix_size(plan, table)) &&
+                                   same(a->biases[table], b->biases[table], heads * columns)
+                             : same(a->made[table], b->made[table], plan->items * heads * plan->tokens * columns);
     }
     return all;
 }

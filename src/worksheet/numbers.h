@@ -7,8 +7,7 @@
  * end, or differ by 0.01 at most. Nothing depends on the machine.
  *
  *   B items, T tokens, H heads, H_kv heads of key and value, d columns of a head of query and key, d_v of value. */
-#ifndef ATTN_WORKSHEET_NUMBERS_H
-#define ATTN_WORKSHEET_NUMBERS_H
+#pragma once
 
 #include "base/memory.h"
 #include "model/torch_random.h"
@@ -48,5 +47,3 @@ enum status numbers_draw(struct numbers *numbers, const struct numbers_plan *pla
 
 /* Whether all given numbers are the same. */
 bool numbers_same(const struct numbers *a, const struct numbers *b, const struct numbers_plan *plan);
-
-#endif

@@ -23,7 +23,6 @@ enum {
 /* The relative error of a float32 number that shows as a whole one. */
 static const double SHOWN = 1e-6;
 
-/* A sheet while it is made. */
 struct making {
     const struct sheet_plan *plan;
     struct result *result;
@@ -240,8 +239,8 @@ static enum status make_given(const struct making *making, struct sheet *sheet)
     for (size_t i = 0; i < result->table_count; i++)
         if (!stage_exists(result->tables[i].stage) && add_given(making, sheet, &result->tables[i]) != STATUS_OK)
             return making->error->status;
-    for (int stage = 0; stage < STAGE_COUNT; stage++) {
-        const struct result_table *table = result_table_of(result, (enum stage)stage);
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++) {
+        const struct result_table *table = result_table_of(result, stage);
         if (table != NULL && add_given(making, sheet, table) != STATUS_OK)
             return making->error->status;
     }
@@ -297,68 +296,48 @@ static size_t tables_each(const struct making *making, enum stage stage)
     return stage == STAGE_WEIGHTS && making->plan->mistakes == 0 ? 2 : 1;
 }
 
-static enum status make_tables(const struct making *making, struct sheet_task *task)
-{
-    const struct result_table *table = result_table_of(making->result, task->stage);
-    const size_t matrices = result_matrices(table), each = tables_each(making, task->stage);
-    for (size_t matrix = 0; matrix < matrices; matrix++) {
-        if (each > 1 && make_powers(making, table, matrix, &task->tables[task->count++]) != STATUS_OK)
-            return making->error->status;
-        if (make_matrix(making, table, matrix, &task->tables[task->count++]) != STATUS_OK)
-            return making->error->status;
-    }
-    return STATUS_OK;
-}
-
-static const char *formula_of(const struct making *making, const struct result_table *table)
-{
-    char text[RESULT_FORMULA_BYTES + 64];
-    char formula[RESULT_FORMULA_BYTES];
-    stage_formula(problem_right(making->result->problem), table->stage, formula, sizeof formula);
-    snprintf(text, sizeof text, "%s = %s", table->name, formula);
-    return keep(making, text);
-}
-
-/* The second query, as the first may see itself alone, and the first token. */
-static enum status make_frames(const struct making *making, struct sheet_task *task)
-{
-    const struct problem *problem = making->result->problem;
-    char query[TABLE_TEXT_LABEL_BYTES], key[TABLE_TEXT_LABEL_BYTES];
-    table_text_label(making->result, AXIS_QUERY, 0, problem->chosen.row_count > 1 ? 1 : 0, query);
-    table_text_label(making->result, AXIS_TOKEN, 0, 0, key);
-    return frame_make(problem, task->stage, query, key, task->frames, making->arena, making->error);
-}
-
 static enum status make_task(const struct making *making, struct sheet *sheet, enum stage stage,
                              struct sheet_table *tables)
 {
     struct sheet_task *task = &sheet->tasks[sheet->task_count++];
+    char formula[RESULT_FORMULA_BYTES], text[RESULT_FORMULA_BYTES + 64];
+    stage_formula(problem_right(making->result->problem), stage, formula, sizeof formula);
+    snprintf(text, sizeof text, "%s = %s", result_table_of(making->result, stage)->name, formula);
     const bool first = sheet->task_count == 1; /* query, key and value make a group, the scores up to softmax another */
     *task = (struct sheet_task){.stage = stage,
-                                .formula = formula_of(making, result_table_of(making->result, stage)),
+                                .formula = keep(making, text),
                                 .begins = first || stage >= STAGE_WEIGHTS ||
                                           stage_is_attended(stage) != stage_is_attended(task[-1].stage),
                                 .tables = tables};
-    if (task->formula == NULL || (making->plan->mistakes == 0 && make_frames(making, task)))
-        return making->error->status;
-    return make_tables(making, task);
+    /* The second query, as the first may see itself alone, and the first token. */
+    const struct problem *problem = making->result->problem;
+    char query[TABLE_TEXT_LABEL_BYTES], key[TABLE_TEXT_LABEL_BYTES];
+    table_text_label(making->result, AXIS_QUERY, 0, problem->chosen.row_count > 1 ? 1 : 0, query);
+    table_text_label(making->result, AXIS_TOKEN, 0, 0, key);
+    if (task->formula != NULL && making->plan->mistakes == 0)
+        frame_make(problem, stage, query, key, task->frames, making->arena, making->error);
+    const struct result_table *table = result_table_of(making->result, stage);
+    for (size_t matrix = 0; matrix < result_matrices(table) && making->error->status == STATUS_OK; matrix++)
+        if (tables_each(making, stage) == 1 ||
+            make_powers(making, table, matrix, &task->tables[task->count++]) == STATUS_OK)
+            make_matrix(making, table, matrix, &task->tables[task->count++]);
+    return making->error->status;
 }
 
 static enum status make_tasks(const struct making *making, struct sheet *sheet)
 {
     size_t count = 0;
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
         if (making->plan->blank & STAGE_BIT(stage))
-            count += tables_each(making, (enum stage)stage) *
-                     result_matrices(result_table_of(making->result, (enum stage)stage));
+            count += tables_each(making, stage) * result_matrices(result_table_of(making->result, stage));
     struct sheet_table *tables = arena_allocate(making->arena, count, sizeof *tables, making->error);
     sheet->tasks = arena_allocate(making->arena, STAGE_COUNT, sizeof *sheet->tasks, making->error);
     if (sheet->tasks == NULL || tables == NULL)
         return making->error->status;
-    for (int stage = 0; stage < STAGE_COUNT; stage++) {
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++) {
         if ((making->plan->blank & STAGE_BIT(stage)) == 0)
             continue;
-        if (make_task(making, sheet, (enum stage)stage, tables) != STATUS_OK)
+        if (make_task(making, sheet, stage, tables) != STATUS_OK)
             return making->error->status;
         tables += sheet->tasks[sheet->task_count - 1].count;
     }
@@ -416,7 +395,6 @@ static enum status make_powers_of_e(const struct making *making, struct sheet *s
 
 /* --- words -------------------------------------------------------------------------------------------------------- */
 
-/* What else the reader must know. */
 static const char *note_of(const struct making *making, const struct sheet *sheet)
 {
     bool rounded = false, powers = false;
@@ -435,17 +413,6 @@ static const char *note_of(const struct making *making, const struct sheet *shee
                               : "Use a calculator for powers of e.";
 }
 
-/* Whether some number to fill in has decimals. */
-static bool has_decimals(const struct sheet *sheet)
-{
-    for (size_t i = 0; i < sheet->task_count; i++)
-        for (size_t table = 0; table < sheet->tasks[i].count; table++)
-            if (sheet->tasks[i].tables[table].decimals)
-                return true;
-    return false;
-}
-
-/* How to work, or what to find. */
 static void write_rule(const struct making *making, const struct sheet *sheet, struct text *rule)
 {
     const struct sheet_plan *plan = making->plan;
@@ -465,7 +432,11 @@ static void write_rule(const struct making *making, const struct sheet *sheet, s
                  precision == 1 ? "" : "s");
         return;
     }
-    if (has_decimals(sheet))
+    bool decimals = false; /* of some number to fill in */
+    for (size_t i = 0; i < sheet->task_count; i++)
+        for (size_t table = 0; table < sheet->tasks[i].count; table++)
+            decimals = decimals || sheet->tasks[i].tables[table].decimals;
+    if (decimals)
         text_add(rule,
                  "Round to %d decimal%s and continue with the rounded numbers. The last digit%s from the answers, "
                  "which are rounded only at the end.",

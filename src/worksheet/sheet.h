@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The content of a sheet in any format: the given tables, the tasks with their blanks, and the answers. */
-#ifndef ATTN_WORKSHEET_SHEET_H
-#define ATTN_WORKSHEET_SHEET_H
+#pragma once
 
 #include "compute/result.h"
 
@@ -57,7 +56,6 @@ struct sheet {
     bool is_key;        /* its answers are those of several sheets */
 };
 
-/* What to put on a sheet. */
 struct sheet_plan {
     uint64_t shown, blank; /* stages on it, or that these are made from; those to fill in */
     uint64_t given;        /* what is told as a table: stages, and names that are none, such as STAGE_INPUTS */
@@ -73,7 +71,6 @@ struct sheet_plan {
 enum status sheet_make(struct sheet *sheet, const struct sheet_plan *plan, struct result *result, struct arena *arena,
                        struct error *error);
 
-/* Sheets of the same options, whose answers make a key. */
 struct key_plan {
     const struct sheet *sheets; /* (count) */
     size_t count;
@@ -93,5 +90,3 @@ bool sheet_is_powers(const struct sheet_table *table);
  * formula says enough. `query` and `key` name a query and a token. STATUS_SYSTEM where memory is short. */
 enum status frame_make(const struct problem *problem, enum stage stage, const char *query, const char *key,
                        const char **frames, struct arena *arena, struct error *error);
-
-#endif

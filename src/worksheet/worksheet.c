@@ -69,9 +69,9 @@ static struct options options_of(const struct worksheet *worksheet, size_t varia
         options.origin[OPTION_MISTAKE] = ORIGIN_DEFAULT;
     } else if (worksheet->shown != 0) {
         options.stage_count = 0;
-        for (int stage = 0; stage < STAGE_COUNT; stage++)
+        for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
             if (worksheet->shown & STAGE_BIT(stage))
-                options.stages[options.stage_count++] = (enum stage)stage;
+                options.stages[options.stage_count++] = stage;
     }
     if (worksheet->numbers == NULL)
         return options;
@@ -112,8 +112,8 @@ static uint64_t bits_of(const enum stage *stages, size_t count)
 static const char *list_stages(uint64_t stages, char *text, size_t size)
 {
     const char *names[STAGE_COUNT];
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        names[stage] = stages & STAGE_BIT(stage) ? stage_name((enum stage)stage) : NULL;
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
+        names[stage] = stages & STAGE_BIT(stage) ? stage_name(stage) : NULL;
     return text_alternatives(names, STAGE_COUNT, text, size);
 }
 
@@ -132,16 +132,6 @@ static uint64_t sources_of(const struct worksheet *worksheet)
     return sources;
 }
 
-/* The stages that --stages names; the inputs of sdpa are stages. */
-static uint64_t named_stages(const struct worksheet *worksheet)
-{
-    const uint64_t named = bits_of(worksheet->options->stages, worksheet->options->stage_count);
-    uint64_t operands = 0;
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        operands |= STAGES[stage].operand ? STAGE_BIT(stage) : 0;
-    return named & STAGE_BIT(STAGE_INPUTS) && !problem_projects(&worksheet->first) ? named | operands : named;
-}
-
 /* Chooses the stages on a sheet: those of the mechanism, or those of --stages and what they are computed from; and
  * which of them to leave blank. */
 static enum status choose_stages(struct worksheet *worksheet)
@@ -152,36 +142,31 @@ static enum status choose_stages(struct worksheet *worksheet)
     const struct problem *problem = &worksheet->first;
     uint64_t worked = 0;
     char names[256];
-    for (int stage = 0; stage < STAGE_COUNT; stage++) {
-        const bool there = stage_applies(problem, (enum stage)stage) || (asked & STAGE_BIT(stage)) != 0;
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++) {
+        const bool there = stage_applies(problem, stage) || (asked & STAGE_BIT(stage)) != 0;
         if (!there || (wanted & STAGE_BIT(stage)) == 0)
             continue;
         worksheet->shown |= STAGE_BIT(stage);
-        worked |= stage_is_explained(problem, (enum stage)stage) ? STAGE_BIT(stage) : 0;
+        worked |= stage_is_explained(problem, stage) ? STAGE_BIT(stage) : 0;
         if (STAGES[stage].on_demand)
             return error_usage(worksheet->error, "--stages: no worksheet has '%s'; expected stages up to output",
-                               stage_name((enum stage)stage));
+                               stage_name(stage));
     }
     worksheet->blank = options->blank_count > 0 ? bits_of(options->blanks, options->blank_count) : worked;
     if (worked == 0)
         return error_usage(worksheet->error,
-                           "--stages %.80s leaves nothing to work out; expected a stage such as "
-                           "weights",
+                           "--stages %.80s leaves nothing to work out; expected a stage such as weights",
                            options->stages_text);
     for (size_t i = 0; i < options->blank_count; i++)
         if ((worked & STAGE_BIT(options->blanks[i])) == 0)
             return error_usage(worksheet->error, "--blank: '%s' is not worked out on this sheet; expected %s",
                                stage_name(options->blanks[i]), list_stages(worked, names, sizeof names));
-    worksheet->given = (sources_of(worksheet) | named_stages(worksheet)) & ~worksheet->blank;
+    uint64_t named = bits_of(options->stages, options->stage_count);
+    for (enum stage stage = 0; stage < STAGE_COUNT && named & STAGE_BIT(STAGE_INPUTS); stage++)
+        if (STAGES[stage].operand && !problem_projects(problem)) /* the inputs of sdpa are stages */
+            named |= STAGE_BIT(stage);
+    worksheet->given = (sources_of(worksheet) | named) & ~worksheet->blank;
     return STATUS_OK;
-}
-
-static void explain_blanks(const struct worksheet *worksheet, struct problem *problem)
-{
-    problem->chosen.explained_count = 0;
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (worksheet->blank & STAGE_BIT(stage))
-            problem->chosen.explained[problem->chosen.explained_count++] = (enum stage)stage;
 }
 
 /* --- what does not fit -------------------------------------------------------------------------------------------- */
@@ -198,9 +183,9 @@ static enum status check_sizes(const struct worksheet *worksheet)
         drawn_check(source, "items", problem->size.items, NUMBERS_HEADS, error) ||
         drawn_check(source, "heads", problem->size.heads, NUMBERS_HEADS, error))
         return error->status;
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
         if (worksheet->shown & STAGE_BIT(stage))
-            drawn_check(source, "columns", problem_columns(problem, (enum stage)stage), NUMBERS_MOST, error);
+            drawn_check(source, "columns", problem_columns(problem, stage), NUMBERS_MOST, error);
     return error->status;
 }
 
@@ -306,7 +291,6 @@ static const char *tell_mistakes(const struct worksheet *worksheet, char *text, 
     return text;
 }
 
-/* Makes one sheet, with the mistakes or without. */
 static enum status make_sheet(const struct worksheet *worksheet, size_t variant, bool wrong,
                               const struct sheet_plan *plan, struct sheet *sheet, struct arena *arena)
 {
@@ -315,7 +299,10 @@ static enum status make_sheet(const struct worksheet *worksheet, size_t variant,
     struct progress progress;
     if (problem == NULL || result == NULL || make_problem(worksheet, variant, wrong, problem, arena) != STATUS_OK)
         return worksheet->error->status;
-    explain_blanks(worksheet, problem);
+    problem->chosen.explained_count = 0;
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
+        if (worksheet->blank & STAGE_BIT(stage))
+            problem->chosen.explained[problem->chosen.explained_count++] = stage;
     progress_start(&progress, worksheet->options->progress != WHEN_NEVER, worksheet->options->progress == WHEN_ALWAYS);
     enum status status = result_create(result, problem, &progress, false, arena, worksheet->error);
     if (status == STATUS_OK)
@@ -364,7 +351,6 @@ static struct sheet_plan plan_of(const struct worksheet *worksheet, const char *
                                .found = found};
 }
 
-/* Writes one sheet, or its answers, and frees what it took. */
 static enum status write_one(const struct worksheet *worksheet, size_t variant, bool answers, const struct page *page)
 {
     struct arena arena = {0};

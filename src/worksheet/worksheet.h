@@ -2,8 +2,7 @@
 /* attn worksheet: the stages of a mechanism as problems to work out by hand, and their answers.
  *
  * Without a file each sheet has its own small whole numbers, by the seed and its number: numbers.h. */
-#ifndef ATTN_WORKSHEET_WORKSHEET_H
-#define ATTN_WORKSHEET_WORKSHEET_H
+#pragma once
 
 #include "build/job_files.h"
 #include "problem/problem.h"
@@ -43,5 +42,3 @@ enum status drawn_check(const char *source, const char *what, size_t count, size
 /* In drawn.c: the numbers as a file would hold them. STATUS_SYSTEM where memory is short. */
 enum status drawn_file(struct input_file *file, const struct numbers *numbers, const struct numbers_plan *plan,
                        const struct options *options, struct arena *arena, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How to write a sheet: one walk over it, and a dialect for each format for paper. */
-#ifndef ATTN_WORKSHEET_WRITERS_H
-#define ATTN_WORKSHEET_WRITERS_H
+#pragma once
 
 #include "worksheet/sheet.h"
 
@@ -67,7 +66,6 @@ struct sheet_dialect {
 /* In write_NAME.c. */
 extern const struct sheet_dialect sheet_as_text, sheet_as_markdown, sheet_as_latex, sheet_as_html;
 
-/* Writes a sheet, or its answers. */
 void sheet_write(const struct page *page, const struct sheet *sheet, bool answers);
 
 /* The heading of answers, before the name of the sheet. */
@@ -83,5 +81,3 @@ void page_escape(const struct page *page, const char *text, size_t length);
 size_t sheet_text_columns(const char *text);
 
 void page_formula(const struct page *page, const struct sheet_task *task);
-
-#endif

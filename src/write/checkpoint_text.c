@@ -62,6 +62,7 @@ static const struct {
     {"rope_columns", "rotated columns ", NULL},
     {"rope_scaling", "scaling ", NULL},
     {"rope_axes", "axes ", NULL},
+    {"query_growth", "query growth ", NULL},
     {"alibi", "alibi ", "off"},
     {"scale", "scale ", NULL},
     {"softcap", "softcap ", "0"},
@@ -69,12 +70,6 @@ static const struct {
     {"qk_norm", "norm of query and key ", "none"},
     {"value_norm", "norm of value ", "none"},
 };
-
-/* Whether it is the usual scale, 1 / sqrt(d). */
-static bool is_root(const struct listed_row *row, const struct layer_fact *fact)
-{
-    return strcmp(fact->setting, "scale") == 0 && strtod(fact->text, NULL) == 1 / sqrt((double)row->columns);
-}
 
 static void write_facts(const struct listed_row *row, struct wrap *line)
 {
@@ -93,7 +88,8 @@ static void write_facts(const struct listed_row *row, struct wrap *line)
     for (size_t i = 0; i < sizeof TOLD / sizeof TOLD[0]; i++) {
         const struct layer_fact *fact = layer_facts_find(&row->facts, TOLD[i].setting);
         const bool idle = strncmp(TOLD[i].setting, "rope", 4) == 0 && !rotates;
-        if (fact == NULL || idle || is_root(row, fact) ||
+        if (fact == NULL || idle ||
+            (strcmp(fact->setting, "scale") == 0 && strtod(fact->text, NULL) == 1 / sqrt((double)row->columns)) ||
             (TOLD[i].usual != NULL && strcmp(fact->text, TOLD[i].usual) == 0))
             continue;
         text_shown(fact->text, sizeof shown - 1, shown, sizeof shown);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What attn knows of a checkpoint before it computes anything: its modules, and where each setting comes from. */
-#ifndef ATTN_WRITE_CHECKPOINT_TEXT_H
-#define ATTN_WRITE_CHECKPOINT_TEXT_H
+#pragma once
 
 #include "base/output.h"
 #include "layer/listing.h"
@@ -12,5 +11,3 @@ void write_listing(const struct listing *listing, enum format format, struct out
 
 /* --explain config: lists the settings of a module, each with its source; also in a format that reports. */
 void write_config(const struct layer *layer, enum format format, struct output *output);
-
-#endif

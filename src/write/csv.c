@@ -20,7 +20,6 @@ enum {
     SHORTEST = -1,       /* as many decimals as a number needs to be read back */
 };
 
-/* The columns of the file. */
 struct layout {
     bool items, heads, tokens;
     size_t features; /* columns 1, 2, ... */
@@ -147,16 +146,6 @@ static bool is_taken(const struct layout *layout, const char *text)
            (number && strtoull(text, NULL, 10) <= layout->features);
 }
 
-/* Adds the position to a token; then to the token that has exactly this name, and so on. Two names with positions
- * always differ: they end differently. */
-static void add_position(struct csv *csv, const struct name *names, const struct name *name)
-{
-    while (name != NULL && !csv->positioned[name->key]) {
-        csv->positioned[name->key] = true;
-        name = bsearch(name, names, csv->layout.keys, sizeof *names, compare_positioned);
-    }
-}
-
 /* A column for each key, named by its token if no other column has that name, else by token and position. */
 static enum status name_keys(struct csv *csv, struct arena *arena, struct error *error)
 {
@@ -182,7 +171,11 @@ static enum status name_keys(struct csv *csv, struct arena *arena, struct error 
     for (size_t i = 0; i < keys; i++)
         if ((i > 0 && compare_names(&names[i], &names[i - 1]) == 0) ||
             (i + 1 < keys && compare_names(&names[i], &names[i + 1]) == 0) || is_taken(&csv->layout, names[i].text))
-            add_position(csv, names, &names[i]);
+            /* The token gets its position; so does the token that has exactly this name, and so on. Two names with
+             * positions always differ: they end differently. */
+            for (const struct name *name = &names[i]; name != NULL && !csv->positioned[name->key];
+                 name = bsearch(name, names, keys, sizeof *names, compare_positioned))
+                csv->positioned[name->key] = true;
     return STATUS_OK;
 }
 
@@ -207,7 +200,6 @@ static void write_header(const struct csv *csv)
 
 /* --- the rows ---------------------------------------------------------------------------------------------------- */
 
-/* The item, head, axis and index of a row of numbers. */
 struct row_origin {
     size_t item, head;
     bool of_item, of_head;

@@ -75,8 +75,8 @@ static void add_sizes(struct wrap *line, const struct problem *problem, const ch
         wrap_add(line, "%zu key%s", problem->size.keys, plural(problem->size.keys));
     if (problem->mask.sequences.count > 0)
         wrap_add(line, "%zu sequence%s", problem->mask.sequences.count, plural(problem->mask.sequences.count));
-    for (int rule = 0; rule < MASK_RULE_COUNT; rule++)
-        if (MASKS[rule].counted != NULL && mask_applies(&problem->mask, (enum mask_rule)rule))
+    for (enum mask_rule rule = 0; rule < MASK_RULE_COUNT; rule++)
+        if (MASKS[rule].counted != NULL && mask_applies(&problem->mask, rule))
             wrap_add(line, "%zu %s%s", problem->mask.given[rule].distinct, MASKS[rule].counted,
                      plural(problem->mask.given[rule].distinct));
     if (!problem->parameters_only && !given)
@@ -96,7 +96,6 @@ static void add_sizes(struct wrap *line, const struct problem *problem, const ch
         wrap_add(line, "%s", dtype_name(problem->rounding.dtype));
 }
 
-/* The seeds and generators of parameters and dropout. */
 static void add_draws(struct wrap *line, const struct problem *problem)
 {
     add_setting(line, problem, "seed", "seed", NULL);
@@ -138,10 +137,6 @@ static void add_source(struct wrap *line, const struct problem *problem)
     }
     wrap_add(line, "%s", problem->layer->family->by_hand ? "no family" : problem->layer->family->title);
     wrap_add(line, "%s of %s", problem->layer->module->path, shown);
-    if (problem->layer->adapter != NULL) {
-        text_shown(problem->layer->adapter, SETTING_COLUMNS, shown, sizeof shown);
-        wrap_add(line, "adapter %s", shown);
-    }
     if (problem->layer->dequantised != NULL)
         wrap_add(line, "weights dequantised from %s", problem->layer->dequantised);
     if (problem->layer->reordered)
@@ -165,6 +160,7 @@ static const struct {
     {"rope_scaling", "scaling"},
     {"rope_axes", "axes"},
     {"positions", "positions"},
+    {"query_growth", "query growth"},
     {"scale", "scale"},
     {"scale_on", "scale on"},
     {"softcap", "softcap"},
@@ -212,23 +208,16 @@ static void add_asked(struct wrap *line, const struct problem *problem)
     add_setting(line, problem, "query", "query", NULL);
 }
 
-/* "attention layer 1 (from 0), head 5 (from 1)" */
-static void title_text(const struct problem *problem, struct text *title)
-{
-    const bool numbered = problem->layer != NULL && problem->layer->module->layer != MODULE_NO_LAYER;
-    text_add(title, "%s%s", MECHANISMS[problem->mechanism].title, problem->parameters_only ? " parameters" : "");
-    if (numbered) /* behind "attention layer" */
-        text_add(title, " %zu (from 0)", problem->layer->module->layer);
-    if (problem->chosen.head > 0)
-        text_add(title, ", head %zu (from 1)", problem->chosen.head);
-}
-
 void head_lines_write(const struct problem *problem, size_t columns, bool color, struct output *output)
 {
     struct wrap line = {.output = output, .columns = columns, .indent = 2};
     char bytes[128];
     struct text title = text_begin(bytes, sizeof bytes);
-    title_text(problem, &title);
+    text_add(&title, "%s%s", MECHANISMS[problem->mechanism].title, problem->parameters_only ? " parameters" : "");
+    if (problem->layer != NULL && problem->layer->module->layer != MODULE_NO_LAYER)
+        text_add(&title, " %zu (from 0)", problem->layer->module->layer); /* behind "attention layer" */
+    if (problem->chosen.head > 0)
+        text_add(&title, ", head %zu (from 1)", problem->chosen.head);
     if (color)
         output_print(output, "%s", TEXT_BOLD);
     add_sizes(&line, problem, bytes);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The lines above the tables: the mechanism, its sizes and its settings, as a sentence. */
-#ifndef ATTN_WRITE_HEAD_LINES_H
-#define ATTN_WRITE_HEAD_LINES_H
+#pragma once
 
 #include "base/output.h"
 #include "base/text.h"
@@ -12,5 +11,3 @@ void head_lines_write(const struct problem *problem, size_t columns, bool bold, 
 
 /* Adds them to a text as one line. STATUS_SYSTEM where memory is short. */
 enum status head_lines_add(const struct problem *problem, struct text *text, struct arena *arena, struct error *error);
-
-#endif

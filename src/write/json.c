@@ -20,9 +20,9 @@ void write_json_number(struct json *json, const char *key, double number, enum d
 void write_json_stages(struct json *json, const char *key, uint64_t stages)
 {
     json_open(json, key, '[');
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
         if (stages & STAGE_BIT(stage))
-            json_text(json, NULL, stage_name((enum stage)stage));
+            json_text(json, NULL, stage_name(stage));
     json_close(json);
 }
 
@@ -74,14 +74,6 @@ void write_json_vocabulary(struct json *json, const char *key, const struct prob
     json_close(json);
 }
 
-static void write_row(struct json *json, const double *numbers, size_t columns, enum dtype dtype)
-{
-    json_open(json, NULL, '[');
-    for (size_t column = 0; column < columns; column++)
-        write_json_number(json, NULL, numbers[column], dtype);
-    json_close(json);
-}
-
 /* How many leading axes of the table begin with this matrix: it is the first along them and all further ones. */
 static size_t axes_begun(const struct result_table *table, size_t matrix)
 {
@@ -100,7 +92,10 @@ static void write_matrix(struct json *json, struct result *result, const struct 
     for (size_t row = 0; row < rows && !json->output->failed; row++) {
         json_break(json, 2);
         result_row(result, table, matrix, row, result->numbers);
-        write_row(json, result->numbers, columns, table->dtype);
+        json_open(json, NULL, '[');
+        for (size_t column = 0; column < columns; column++)
+            write_json_number(json, NULL, result->numbers[column], table->dtype);
+        json_close(json);
     }
 }
 
@@ -117,17 +112,6 @@ static void write_table(struct json *json, struct result *result, const struct r
         for (size_t axis = axes_begun(table, matrix + 1) + nested; axis > 0; axis--)
             json_close(json);
     }
-}
-
-/* The positions of the computed queries, where not all were computed. */
-static void write_queries(struct json *json, const struct problem *problem)
-{
-    if (problem->chosen.row_count == 0 || problem->chosen.row_count == problem->size.queries)
-        return;
-    json_open(json, "queries", '[');
-    for (size_t row = 0; row < problem->chosen.row_count; row++)
-        json_size(json, NULL, problem->chosen.rows[row] + 1);
-    json_close(json);
 }
 
 enum status write_json(const struct writing *writing)
@@ -148,7 +132,12 @@ enum status write_json(const struct writing *writing)
         write_json_key_tokens(&json, "key_tokens", problem);
     if (problem->labels.words.texts != NULL)
         write_json_vocabulary(&json, "vocabulary", problem);
-    write_queries(&json, problem);
+    if (problem->chosen.row_count > 0 && problem->chosen.row_count != problem->size.queries) {
+        json_open(&json, "queries", '[');
+        for (size_t row = 0; row < problem->chosen.row_count; row++)
+            json_size(&json, NULL, problem->chosen.rows[row] + 1);
+        json_close(&json);
+    }
     if (result_layout(result) != NULL)
         json_text(&json, "layout", result_layout(result));
     if (result->lacks[0] != '\0')

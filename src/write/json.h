@@ -3,8 +3,7 @@
  *
  * A number is the shortest decimal that reads back to the same number in the working dtype; minus infinity is null, NaN
  * and plus infinity are the strings "NaN" and "Infinity". */
-#ifndef ATTN_WRITE_JSON_H
-#define ATTN_WRITE_JSON_H
+#pragma once
 
 #include "base/json_writer.h"
 #include "compute/result.h"
@@ -18,5 +17,3 @@ void write_json_stages(struct json *json, const char *key, uint64_t stages);
 /* The values of "settings", "tokens" (of a problem that has labels) and "vocabulary" (of one that has words). */
 typedef void write_json_value(struct json *json, const char *key, const struct problem *problem);
 write_json_value write_json_settings, write_json_tokens, write_json_key_tokens, write_json_vocabulary;
-
-#endif

@@ -53,7 +53,6 @@ static bool put(void *output, const void *bytes, size_t length)
     return !((struct output *)output)->failed;
 }
 
-/* The bytes of the rows that are computed at once. */
 static size_t block_bytes(const struct result *result, const struct result_table *table)
 {
     return result_rows_at_once(result, table) * result_columns(table) * dtype_size(table->dtype);
@@ -67,7 +66,6 @@ unsigned char *write_raw_room(const struct result *result, struct arena *arena, 
     return arena_allocate(arena, largest, 2, error);
 }
 
-/* Computed rows that are not yet written. */
 struct ready {
     struct output *output;
     const unsigned char *bytes;

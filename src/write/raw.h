@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A table -> the bytes of its numbers, as .npy and .safetensors store them: little-endian, row-major, in the working
  * dtype. */
-#ifndef ATTN_WRITE_RAW_H
-#define ATTN_WRITE_RAW_H
+#pragma once
 
 #include "base/output.h"
 #include "compute/result.h"
@@ -21,5 +20,3 @@ unsigned char *write_raw_room(const struct result *result, struct arena *arena, 
 
 /* Writes the table, some rows at a time; never holds more than that room. */
 void write_raw(struct result *result, const struct result_table *table, unsigned char *room, struct output *output);
-
-#endif

@@ -121,7 +121,6 @@ static void rank_words(struct table_layout *layout, size_t i)
     }
 }
 
-/* Notes the numbers of a matrix that are shown. */
 static void note_matrix(struct table_layout *layout, size_t matrix)
 {
     struct result *result = layout->writing->result;

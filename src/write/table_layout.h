@@ -5,8 +5,7 @@
  * first and last of long rows and columns, cells padded to the width of their column. What is shown of an elided matrix
  * is kept, so that its rows are not asked for again. A long row of words or of weights shows the largest numbers, each
  * with its word or key, in place of the first and last ones. */
-#ifndef ATTN_WRITE_TABLE_LAYOUT_H
-#define ATTN_WRITE_TABLE_LAYOUT_H
+#pragma once
 
 #include "write/table_markup.h"
 #include "write/table_text.h"
@@ -24,7 +23,6 @@ struct table_layout;
 /* A step of writing a table; NULL where a dialect writes nothing. */
 typedef void table_layout_step(const struct table_layout *layout);
 
-/* How a format writes a table. */
 struct table_dialect {
     /* Ruled: each row and column has a label, features their position, and a gap is a row of marks; all numbers of a
      * table take one width. Else features have no label, the mark of a gap between rows stands alone, and each column
@@ -48,7 +46,6 @@ struct table_extremes {
     bool nan, infinite;
 };
 
-/* A matrix of a table while it is written. */
 struct table_layout {
     const struct writing *writing;
     const struct table_dialect *dialect;
@@ -82,5 +79,3 @@ enum status table_layout_write_all(const struct writing *writing, const struct t
 /* A number in the notation of the table, as text for a terminal, into text (TABLE_LAYOUT_CELL_BYTES). Returns its
  * width in columns. */
 size_t table_layout_number(const struct table_layout *layout, double number, char *text);
-
-#endif

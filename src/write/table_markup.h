@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What tables in document formats share: special characters, and which matrix a table is. */
-#ifndef ATTN_WRITE_TABLE_MARKUP_H
-#define ATTN_WRITE_TABLE_MARKUP_H
+#pragma once
 
 #include "base/output.h"
 
@@ -31,5 +30,3 @@ void table_markup_write_place(const struct table_layout *layout, const char *tim
 /* A finite number, a truth value or NaN, as all document formats have it, into text (TABLE_LAYOUT_CELL_BYTES).
  * Returns its width in columns. */
 size_t table_markup_number(const struct table_layout *layout, double number, char *text);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Cells of tables for people: labels, and numbers with a given number of decimals. Text, documents and CSV share it. */
-#ifndef ATTN_WRITE_TABLE_TEXT_H
-#define ATTN_WRITE_TABLE_TEXT_H
+#pragma once
 
 #include "base/output.h"
 #include "compute/result.h"
@@ -34,5 +33,3 @@ const char *table_text_place(const struct result_table *table, size_t matrix, ch
 void table_text_cell(struct output *output, const char *text, size_t taken, size_t width, bool right);
 
 void table_text_blanks(struct output *output, size_t count);
-
-#endif

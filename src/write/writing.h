@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a writer gets, and the writers: one for each format, all with one signature. The top of a writer's file
  * describes its format. */
-#ifndef ATTN_WRITE_WRITING_H
-#define ATTN_WRITE_WRITING_H
+#pragma once
 
 #include "base/output.h"
 #include "compute/result.h"
@@ -43,5 +42,3 @@ FORMAT_ROWS(WRITER_PROTOTYPES)
 
 /* A field of CSV: a token, all of it and on one line, and a suffix; never what a spreadsheet takes for a formula. */
 void csv_text_field(const char *text, const char *behind, struct output *output);
-
-#endif

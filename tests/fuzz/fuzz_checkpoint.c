@@ -49,8 +49,11 @@ static void find_modules(const struct checkpoint *checkpoint, struct arena *aren
     struct module_list list;
     const struct layer_module *module;
     struct error error = {0}, none = {0};
-    if (modules_find(checkpoint, arena, &list, &error) != STATUS_OK)
+    const struct config plain = {0};
+    struct quantised quantised;
+    if (modules_find(checkpoint, arena, &list, &error) || quantised_begin(&quantised, checkpoint, &plain, &error))
         abort();
+    list.quantised = &quantised;
     if (module_choose(&list, 1, NULL, &module, &error) == STATUS_OK ? module == NULL : error.message[0] == '\0')
         abort();
     if (list.count > 0 && module_choose(&list, MODULE_NO_LAYER, list.modules[0].path, &module, &none) == STATUS_OK &&
@@ -69,6 +72,7 @@ static void find_quantised(const struct checkpoint *checkpoint, struct arena *ar
         "\"gptq\",\"bits\":4,\"group_size\":8,\"desc_act\":true",
         "\"awq\",\"bits\":4,\"group_size\":8",
         "\"mxfp4\"",
+        "\"affine\",\"bits\":3,\"group_size\":8",
         ("\"compressed-tensors\",\"format\":\"pack-quantized\",\"config_groups\":{\"a\":{\"weights\":{\"num_bits\":4,"
          "\"group_size\":8}},\"b\":{\"format\":\"int-quantized\",\"weights\":{\"num_bits\":8}}}"),
     };

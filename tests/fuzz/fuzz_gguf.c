@@ -2,6 +2,7 @@
 /* A GGUF from a hostile hand: its header, the config that its metadata make, and its first modules, unpacked. */
 #include "fuzz.h"
 #include "layer/gguf_config.h"
+#include "layer/quantised.h"
 #include "layer/unpack.h"
 
 #include <stdio.h>
@@ -46,6 +47,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     struct checkpoint checkpoint;
     struct config config = {0};
     struct module_list list = {0};
+    const struct config plain = {0};
+    struct quantised quantised;
     const struct gguf_row *row = NULL;
     if (path[0] == '\0')
         snprintf(path, sizeof path, "/proc/self/fd/%d", file = memfd_create("fuzz", MFD_CLOEXEC));
@@ -55,8 +58,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     if (status == STATUS_OK && checkpoint.gguf != NULL)
         status = gguf_config(&checkpoint, &config, &row, &error);
     check(status, &error);
-    if (status == STATUS_OK && modules_find(&checkpoint, &arena, &list, &error) != STATUS_OK)
+    if (status == STATUS_OK && (modules_find(&checkpoint, &arena, &list, &error) ||
+                                quantised_begin(&quantised, &checkpoint, &plain, &error)))
         abort();
+    list.quantised = &quantised;
     for (size_t i = 0; i < list.count && i < 4; i++)
         ask(&config, row, &list, &list.modules[i], &arena);
     config_free(&config);

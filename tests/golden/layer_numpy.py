@@ -185,6 +185,7 @@ def frequencies(n, theta, scaling, tokens):
         inverse = inverse / numpy.array(v["long" if tokens > v["old"] else "short"])
         ratio = v["max"] / v["old"]
         factor = v.get("attention", math.sqrt(1 + math.log(ratio) / math.log(v["old"])) if ratio > 1 else 1.0)
+        factor = v.get("beyond", factor) if tokens > v["old"] else factor
     return inverse.astype("f4"), factor
 
 
@@ -394,6 +395,12 @@ def softmax(layer, s, scores):
     return exponentials / total
 
 
+def grown(query, s):
+    """Each query by 1 + a ln(1 + floor((position + ahead) / every))."""
+    by, every, ahead = ([float(x) for x in (s.get("query_growth") or "0,1").split(",")] + [0])[:3]
+    return query * (1 + by * numpy.log1p((numpy.arange(query.shape[2]) + ahead) // every))[:, None]
+
+
 def attend(layer, s, query, key, scale):
     """The weights; key as often as query."""
     scores = query @ key.swapaxes(-1, -2) * scale
@@ -417,7 +424,7 @@ def compute(layer, settings=None, biases=True, tiled=False, from_residual=True):
     s = settings or layer.settings
     x = entrance(layer, s, from_residual)
     query, key, value = operands(layer, s, x, biases)
-    query, key = rotated(query, s), rotated(key, s)
+    query, key = grown(rotated(query, s), s), rotated(key, s)
     scale = s.get("scale", 1 / math.sqrt(query.shape[-1]))
     if s.get("scale_on") == "query":
         query, scale = query * scale, 1
@@ -516,6 +523,11 @@ FEATURES = {
     "longrope's factor of cosine": (
         lambda s: (s.get("rope_scaling") or "").startswith("longrope"),
         lambda s: dict(rope_scaling=s["rope_scaling"] + ",attention=1"),
+    ),
+    "growth of queries": (lambda s: s.get("query_growth"), lambda s: dict(query_growth=None)),
+    "its position from 1": (
+        lambda s: (s.get("query_growth") or "").endswith(",1"),
+        lambda s: dict(query_growth=s["query_growth"].removesuffix(",1")),
     ),
     "window": (lambda s: s.get("window"), lambda s: dict(window=None)),
     "window, one more": (lambda s: s.get("window"), windowed(1)),

@@ -546,6 +546,21 @@ FAMILIES = {
         ),
         says=dict(heads=3, causal=True, norm="rms", norm_eps=1e-5, packing="blocks", rope="half", rope_theta=10000),
     ),
+    "phimoe": dict(
+        model="PhimoeForCausalLM",
+        attention="model.layers.{}.self_attn",
+        out="o_proj",
+        norm="model.layers.{}.input_layernorm",
+        config=dict(
+            TINY, model_type="phimoe", rms_norm_eps=1e-5, attention_bias=True, num_local_experts=2, num_experts_per_tok=1,
+            sliding_window=None, max_position_embeddings=256, head_dim=...,
+            rope_parameters=dict(
+                rope_type="longrope", rope_theta=1000.0, original_max_position_embeddings=64, short_mscale=1.2,
+                long_mscale=1.5, short_factor=[1.0, 1.1, 1.3], long_factor=[1.5, 2.0, 4.0],
+            ),
+        ),
+        says=dict(heads=4, kv_heads=2, causal=True, norm="layer", norm_eps=1e-5, rope="half", rope_theta=1000),
+    ),
     "gpt_oss": dict(
         model="GptOssForCausalLM",
         attention="model.layers.{}.self_attn",
@@ -611,6 +626,26 @@ FAMILIES = {
             ),
             rope_theta=10000, tie_word_embeddings=False, topk_group=1, v_head_dim=8, vocab_size=16, bos_token_id=0,
             eos_token_id=1,
+        ),
+        says=dict(
+            heads=3, causal=True, norm="rms", norm_eps=1e-6, qk_norm="rms", qk_norm_eps=1e-6, rope="pairs-to-halves",
+            rope_theta=10000, rope_columns="last:4",
+        ),
+    ),
+    "mistral4": dict(
+        model="Mistral4ForCausalLM",
+        attention="model.layers.{}.self_attn",
+        out="o_proj",
+        norm="model.layers.{}.input_layernorm",
+        config=dict(
+            model_type="mistral4", hidden_size=24, intermediate_size=8, kv_lora_rank=10, moe_intermediate_size=8,
+            max_position_embeddings=40, first_k_dense_replace=2, n_group=1, n_routed_experts=2, n_shared_experts=1,
+            num_attention_heads=3, num_experts_per_tok=1, num_hidden_layers=2, num_key_value_heads=3, q_lora_rank=12,
+            qk_nope_head_dim=6, qk_rope_head_dim=4, v_head_dim=8, rms_norm_eps=1e-6, topk_group=1, vocab_size=16,
+            bos_token_id=0, eos_token_id=1, rope_parameters=dict(
+                rope_type="yarn", rope_theta=10000.0, factor=8.0, original_max_position_embeddings=5, beta_fast=32.0,
+                beta_slow=1.0, mscale=1.0, mscale_all_dim=1.0, llama_4_scaling_beta=0.4, max_position_embeddings=40,
+            ),
         ),
         says=dict(
             heads=3, causal=True, norm="rms", norm_eps=1e-6, qk_norm="rms", qk_norm_eps=1e-6, rope="pairs-to-halves",
@@ -1256,6 +1291,38 @@ CASES = {
         says=dict(rope=None, rope_theta=None, qk_norm=None, qk_norm_eps=None, bare_norm=None, attention_chunk=None),
     ),
     "ministral-3": dict(family="ministral3", layer=1, tokens=12),
+    # Two factors of cosine and sine
+    "phi-3.5-moe": dict(family="phimoe", layer=1, tokens=10, batch=2, says=dict(
+        rope_scaling="longrope:old=64,max=256,attention=1.2,beyond=1.5,short=1;1.1;1.3,long=1;1.1;1.3",
+    )),
+    "phi-3.5-moe-long": dict(
+        family="phimoe", layer=0, tokens=12, style="transformers", change=dict(
+            max_position_embeddings=64, rope_parameters=dict(
+                rope_type="longrope", rope_theta=1000.0, original_max_position_embeddings=8, short_mscale=1.2,
+                long_mscale=0.6, short_factor=[1.0, 1.1, 1.3], long_factor=[1.5, 2.0, 4.0],
+            ),
+        ),
+        says=dict(rope_scaling="longrope:old=8,max=64,attention=1.2,beyond=0.6,short=1;1.1;1.3,long=1;1.1;1.3"),
+    ),
+    # Queries that grow with their position
+    "llama-4-growing": dict(
+        family="llama4_text", layer=1, tokens=11, batch=2, change=dict(floor_scale=3, attn_scale=0.5, num_key_value_heads=1),
+        says=dict(
+            kv_heads=1, rope=None, rope_theta=None, qk_norm=None, qk_norm_eps=None, bare_norm=None, attention_chunk=None,
+            query_growth="0.5,3,1",
+        ),
+    ),
+    "ministral-3-growing": dict(
+        family="ministral3", layer=0, tokens=13, batch=2, change=dict(rope_parameters=dict(
+            rope_type="yarn", rope_theta=1000.0, factor=4.0, original_max_position_embeddings=4, beta_fast=32.0,
+            beta_slow=1.0, mscale=1.0, mscale_all_dim=1.0, llama_4_scaling_beta=0.3, max_position_embeddings=16,
+        )),
+        says=dict(rope_scaling="yarn:factor=4,fast=32,slow=1,old=4,attention=1", query_growth="0.3,4"),
+    ),
+    "mistral-4-growing": dict(family="mistral4", layer=1, tokens=12, says=dict(
+        rope_scaling="yarn:factor=8,fast=32,slow=1,old=5,attention=1",
+        scale=10**-0.5 * (0.1 * math.log(8) + 1) ** 2, query_growth="0.4,5",
+    )),
     "cohere2-moe": dict(family="cohere2_moe", layer=0, tokens=12),
     "granite-4": dict(family="granitemoehybrid", layer=1, tokens=12),
     "falcon-h1": dict(family="falcon_h1", layer=1, tokens=12, norm=None, width=24),
@@ -1267,6 +1334,10 @@ CASES = {
     ),
     "gemma-4": dict(
         family="gemma4_text", layer=1, tokens=12, gain=0.7,
+        says=dict(kv_heads=1, rope_theta=1000000, rope_scaling="proportional:share=0.25"),
+    ),
+    "gemma-4-last": dict(  # a window by layer_types, and none because it is the last layer
+        family="gemma4_text", layer=1, tokens=12, gain=0.7, change=dict(layer_types=["sliding_attention"] * 2),
         says=dict(kv_heads=1, rope_theta=1000000, rope_scaling="proportional:share=0.25"),
     ),
     "gemma-4-sliding": dict(

@@ -5,7 +5,8 @@
 
 Made with gguf 0.19.0, torch 2.15.0, safetensors 0.8.0 and numpy.
 
-llama-3.1.gguf is that of llama-3 with the positions of Llama 3.1's training. Any other NAME.gguf holds the attention of the case NAME of tests/layers, with the metadata, the names and the order of rows that
+llama-3.1.gguf is that of llama-3 with the positions of Llama 3.1's training, parts-0000N-of-00003.gguf are llama-3 in
+three parts. Any other NAME.gguf holds the attention of the case NAME of tests/layers, with the metadata, the names and the order of rows that
 llama.cpp's converter writes; the expected stages are those of the case. A line of cases.txt is the name, the layer, and
 options of attn for what a GGUF does not say.
 
@@ -45,10 +46,11 @@ def add(writer, key, value):
         writer.add_uint32(key, value)
 
 
-def write(name, arch, values, tensors, kind=Type.BF16):
-    """Vectors are float32, as the converter has them; matrices are of `kind`, or as they come."""
-    writer = gguf.GGUFWriter(os.path.join(OUT, name + ".gguf"), arch)
-    if arch == "llama":
+def write(name, arch, values, tensors, kind=Type.BF16, most=0):
+    """Vectors are float32, as the converter has them; matrices are of `kind`, or as they come. `most`: tensors of a
+    part; 0: there is one."""
+    writer = gguf.GGUFWriter(os.path.join(OUT, name + ".gguf"), arch, split_max_tensors=most)
+    if arch == "llama" and not most:
         writer.add_custom_alignment(64)
     for key, value in values.items():
         if value is not None:
@@ -102,11 +104,14 @@ ROLES = [
     ("attn_kv_b", "self_attn.kv_b_proj"), ("post_attention_norm", "post_attention_layernorm"),
     ("ffn_down", "mlp.down_proj"),
 ]
+ROLES_OF_BERT = [("attn_q", "attention.self.query"), ("attn_k", "attention.self.key"),
+                 ("attn_v", "attention.self.value"), ("attn_output", "attention.output.dense"),
+                 ("attn_output_norm", "attention.output.LayerNorm")]
 NORMS_OF_FALCON_40B = [("attn_norm", "ln_mlp"), ("attn_norm_2", "ln_attn")]
 
 
 def convert(name, arch, layer, change=None, permuted=False, plus_one=False, grouped=False, split=False, roles=ROLES,
-            old=None, to=None):
+            old=None, to=None, most=0):
     """`old` replaces llama3's positions of the training; `to` names the file."""
     folder = os.path.join(LAYERS, name)
     config = json.load(open(os.path.join(folder, "config.json")))
@@ -160,7 +165,7 @@ def convert(name, arch, layer, change=None, permuted=False, plus_one=False, grou
     values.update(change or {})
     for key in [key for key in state if f".{layer}." in "." + key]:
         rest = ("." + key).split(f".{layer}.", 1)[1]
-        end = "" if rest.endswith("sinks") else "." + rest.rsplit(".", 1)[1]
+        end = "" if rest.endswith("sinks") or "." not in rest else "." + rest.rsplit(".", 1)[1]
         stem = rest[:len(rest) - len(end)]
         role = next((role for role, stems in roles + ROLES if stem in stems.split()), None)
         x = state[key]
@@ -183,7 +188,7 @@ def convert(name, arch, layer, change=None, permuted=False, plus_one=False, grou
             tensors[f"blk.{layer}.attn_v_b.weight"] = numpy.ascontiguousarray(both[:, keys:])
             continue
         tensors[f"blk.{layer}.{role}{end}"] = numpy.ascontiguousarray(x)
-    write(to or name, arch, values, tensors, Type.F32 if plus_one else Type.BF16)
+    write(to or name, arch, values, tensors, Type.F32 if plus_one else Type.BF16, most)
 
 
 def latent(config, gating):
@@ -200,6 +205,9 @@ def latent(config, gating):
 LLAMA = dict(arch="llama", permuted=True)
 GEMMA2 = dict(arch="gemma2", plus_one=True, change={"rope.freq_base": None})
 GEMMA3 = dict(arch="gemma3", plus_one=True)
+GEMMA3N = dict(arch="gemma3n", change={
+    "attention.sliding_window_pattern": [False, True, False, True], "attention.shared_kv_layers": 2,
+    "rope.freq_base": 1e6, "rope.freq_base_swa": 500.0})
 CASES = [
     ("llama-2", LLAMA), ("llama-3", LLAMA), ("llama-linear", LLAMA), ("llama-yarn", LLAMA), ("mistral-nemo", LLAMA),
     ("mistral-window", LLAMA), ("qwen2", dict(arch="qwen2")), ("qwen3", dict(arch="qwen3")),
@@ -217,6 +225,14 @@ CASES = [
     ("bloom", dict(arch="bloom", grouped=True)), ("mpt", dict(arch="mpt")), ("mpt-clip", dict(arch="mpt")),
     ("gpt2", dict(arch="gpt2")), ("cohere", dict(arch="command-r")), ("cohere-norms", dict(arch="command-r")),
     ("olmo-2", dict(arch="olmo2")), ("olmo-2-groups", dict(arch="olmo2")),
+    ("granite-4", dict(arch="granitehybrid", permuted=True, change={
+        "attention.head_count_kv": [0, 2], "attention.scale": 0.3, "rope.scaling.finetuned": True})),
+    ("qwen3-next", dict(arch="qwen3next", plus_one=True)),
+    ("qwen3.5", dict(arch="qwen35", plus_one=True, change={"rope.dimension_sections": [1, 1, 0, 0]})),
+    ("llama-4", dict(arch="llama4", change={"expert_count": 16}, option="--attention-chunk=5")),
+    ("gemma-3n", GEMMA3N), ("gemma-3n-sliding", GEMMA3N), ("bert", dict(arch="bert", roles=ROLES_OF_BERT)),
+    ("ministral-3", dict(arch="mistral3", permuted=True, change={
+        "attention.temperature_scale": 0.1, "rope.scaling.yarn_log_multiplier": 1.0})),
 ]
 
 
@@ -313,7 +329,10 @@ def main():
         config = json.load(open(os.path.join(LAYERS, name, "config.json")))
         config = config.get("text_config", config)
         how = dict(how)
-        change = dict(how.pop("change", {}))
+        change, option = dict(how.pop("change", {})), how.pop("option", None)
+        share = (config.get("rope_parameters") or {}).get("partial_rotary_factor")
+        if share:
+            change["rope.dimension_count"] = int(config["head_dim"] * share)
         if "rotary_pct" in config:
             change["rope.dimension_count"] = int(config["hidden_size"] // config["num_attention_heads"] *
                                                  config["rotary_pct"])
@@ -327,9 +346,10 @@ def main():
             change["attention.max_alibi_bias"] = float(config["attn_config"]["alibi_bias_max"])
             change["attention.layer_norm_epsilon"] = 1e-5
         convert(name, layer=case["layer"], change=change, **how)
-        scale = f" --scale={case['settings']['scale']}" if "query_pre_attn_scalar" in config else ""
-        lines.append(f"{name} {case['layer']}{scale}")
+        option = f"--scale={case['settings']['scale']}" if "query_pre_attn_scalar" in config else option
+        lines.append(f"{name} {case['layer']}{' ' + option if option else ''}")
     convert("llama-3", layer=1, old=8192, to="llama-3.1", **LLAMA)
+    convert("llama-3", layer=1, to="parts", most=3, **LLAMA)
     with open(os.path.join(OUT, "cases.txt"), "w") as file:
         file.write("\n".join(lines) + "\n")
     make_types()

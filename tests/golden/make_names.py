@@ -8,6 +8,7 @@ what enters the block, and NAME.safetensors the expected stages. The numbers are
 come from: rotations of neighbouring columns are complex products, a packed weight is cut as that code cuts it.
 """
 
+import glob
 import json
 import math
 import os
@@ -16,6 +17,7 @@ import sys
 
 import numpy
 import torch
+from safetensors.torch import load_file, save_file
 from torch.nn.functional import layer_norm, softmax
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -104,8 +106,9 @@ def put_tensors(name, file, tensors):
     frozen.save(path(name, file), {key: value.numpy() for key, value in tensors.items()})
 
 
-def llama_like(name, params, file, heads, kv_heads, columns, llama3=None, window=None):
-    """Meta's and Mistral's own form: two layers, of which the second is computed."""
+def llama_like(name, params, file, heads, kv_heads, columns, llama3=None, window=None, eight=False):
+    """Meta's and Mistral's own form: two layers, of which the second is computed. `eight`: Mistral's weights in 8 bits,
+    with a scale for each, and one for its inputs that the weights do not need."""
     dim, theta = params["dim"], params.get("rope_theta", 10000.0)
     tensors = {}
     for layer in range(2):
@@ -117,6 +120,15 @@ def llama_like(name, params, file, heads, kv_heads, columns, llama3=None, window
         tensors[f"layers.{layer}.ffn_norm.weight"] = draw(dim, size=0.4, around=1.2)
     if file.endswith(".pth"):
         torch.save({key: value.half() for key, value in tensors.items()}, path(name, file))
+    elif eight:
+        stored = dict(tensors)
+        for key in [key for key in tensors if ".attention.w" in key]:
+            scale = tensors[key].abs().max() / 448
+            stored[key] = (tensors[key] / scale).to(torch.float8_e4m3fn)
+            stored[key.replace("weight", "qscale_weight")] = scale
+            stored[key.replace("weight", "qscale_act")] = torch.tensor(0.5)
+            tensors[key] = stored[key].float() * scale
+        save_file(stored, path(name, file))
     else:
         put_tensors(name, file, tensors)
     put_json(name, "params.json", params)
@@ -147,6 +159,13 @@ def mistral(name):
     # transformers' config lies next to it in published folders; its rotation is that of other weights
     put_json(name, "config.json", {"model_type": "mistral", "num_attention_heads": 4, "num_key_value_heads": 2,
                                    "head_dim": 6, "rms_norm_eps": 1e-5, "rope_theta": 1000000.0, "sliding_window": 5})
+
+
+def mistral_8(name):
+    llama_like(name, {"dim": 16, "n_layers": 2, "head_dim": 6, "hidden_dim": 48, "n_heads": 4, "n_kv_heads": 2,
+                      "norm_eps": 1e-5, "vocab_size": 64, "rope_theta": 1000000.0,
+                      "quantization": {"qformat_weight": "fp8_e4m3", "qscheme_act": "TENSOR"}},
+               "consolidated.safetensors", 4, 2, 6, eight=True)
 
 
 def llama_c(name):
@@ -282,10 +301,91 @@ def trocr(name):
     write(name, x, x, {**stages, "query": stages["query"] / math.sqrt(dim // 2)})
 
 
+def deepseek(name):
+    """DeepSeek's inference code: the case deepseek-v3 of tests/layers under its names."""
+    case, own = os.path.join(HERE, "../layers/deepseek-v3"), "layers.1.attn."
+    names = {"q_a_proj": "wq_a", "q_a_layernorm": "q_norm", "q_b_proj": "wq_b", "kv_a_proj_with_mqa": "wkv_a",
+             "kv_a_layernorm": "kv_norm", "kv_b_proj": "wkv_b", "o_proj": "wo"}
+    shards = [load_file(file) for file in sorted(glob.glob(case + "/*.safetensors")) if "expected" not in file]
+    state = {key: x.float() for shard in shards for key, x in shard.items() if "layers.1." in key}
+    tensors = {f"{own}{new}.weight": state[f"model.layers.1.self_attn.{old}.weight"] for old, new in names.items()}
+    tensors["layers.1.attn_norm.weight"] = state["model.layers.1.input_layernorm.weight"]
+    put_tensors(name, "model.safetensors", tensors)
+    shutil.copy(case + "/config.json", path(name, ""))
+    for source, end in (("residual.npy", ".npy"), ("expected.safetensors", ".safetensors")):
+        shutil.copy(f"{case}/{source}", os.path.join(FOLDER, name + end))
+
+
+def litgpt(name, word="qkv"):
+    """LitGPT: all queries, all keys, all values; before its version 0.5, in attn.attn, group by group."""
+    heads, groups, columns, dim, own = 4, 2, 4, 12, "transformer.h.1."
+    weight, bias = draw((heads + 2 * groups) * columns, dim), draw((heads + 2 * groups) * columns, size=1)
+    out, norm = draw(dim, heads * columns), draw(dim, size=0.4, around=1.2)
+    stored = weight, bias
+    if word == "attn":
+        stored = [torch.cat([torch.cat(parts) for parts in zip(*(part.chunk(groups) for part in x.split(
+            [heads * columns, groups * columns, groups * columns])))]) for x in stored]
+    torch.save({"model": {f"{own}attn.{word}.weight": stored[0], f"{own}attn.{word}.bias": stored[1],
+                          own + "attn.proj.weight": out, own + "norm_1.weight": norm}}, path(name, "lit_model.pth"))
+    x = draw(TOKENS, dim, size=1).double()
+    normed = rms(x, norm, 1e-5)
+    q, k, v = (y.reshape(TOKENS, -1, columns) for y in project(normed, weight, bias).split(
+        [heads * columns, groups * columns, groups * columns], 1))
+    inverse = frequencies(columns, 10000.0)
+    write(name, x, normed, attend(turned_halves(q, inverse), turned_halves(k, inverse), v, out))
+
+
+def open_clip(name):
+    """open_clip: nn.MultiheadAttention's packed weight in residual blocks, of pictures and of text."""
+    heads, dim = 4, 16
+    x, tensors = draw(TOKENS, dim, size=1).double(), {}
+    for own in ("transformer.resblocks.0.", "visual.transformer.resblocks.0."):
+        tensors.update({own + "attn.in_proj_weight": draw(3 * dim, dim), own + "attn.in_proj_bias": draw(3 * dim, size=0.5),
+                        own + "attn.out_proj.weight": draw(dim, dim), own + "attn.out_proj.bias": draw(dim, size=0.5),
+                        own + "ln_1.weight": draw(dim, size=0.4, around=1.2), own + "ln_1.bias": draw(dim, size=0.4),
+                        own + "ln_2.weight": draw(dim), own + "ln_2.bias": draw(dim)})
+    put_tensors(name, "open_clip_model.safetensors", tensors)
+    tower = {"layers": 1, "width": dim, "heads": heads}
+    put_json(name, "open_clip_config.json", {"model_cfg": {"embed_dim": 8, "vision_cfg": tower, "text_cfg": tower}})
+    own = "transformer.resblocks.0."
+    normed = layer_norm(x, (dim,), tensors[own + "ln_1.weight"].double(), tensors[own + "ln_1.bias"].double(), 1e-5)
+    q, k, v = (y.reshape(TOKENS, heads, -1) for y in project(
+        normed, tensors[own + "attn.in_proj_weight"], tensors[own + "attn.in_proj_bias"]).split(dim, 1))
+    write(name, x, normed, attend(q, k, v, tensors[own + "attn.out_proj.weight"], tensors[own + "attn.out_proj.bias"]))
+
+
+def fairseq(name):
+    """fairseq: the model next to its settings."""
+    heads, dim, own = 4, 16, "encoder.layers.0."
+    tensors = {f"{own}self_attn.{word}_proj.weight": draw(dim, dim) for word in ("k", "v", "q", "out")}
+    tensors.update({f"{own}self_attn.{word}_proj.bias": draw(dim, size=0.5) for word in ("k", "v", "q", "out")})
+    tensors.update({own + "self_attn_layer_norm.weight": draw(dim, size=0.4, around=1.2),
+                    own + "self_attn_layer_norm.bias": draw(dim, size=0.4)})
+    torch.save({"args": None, "cfg": {"model": {"encoder_attention_heads": heads}}, "model": tensors, "criterion": None,
+                "optimizer_history": [{"num_updates": 3}], "task_state": {}}, path(name, "model.pt"))
+    x = draw(TOKENS, dim, size=1).double()
+    normed = layer_norm(x, (dim,), tensors[own + "self_attn_layer_norm.weight"].double(),
+                        tensors[own + "self_attn_layer_norm.bias"].double(), 1e-5)
+    q, k, v = (project(normed, tensors[f"{own}self_attn.{word}_proj.weight"], tensors[f"{own}self_attn.{word}_proj.bias"])
+               .view(TOKENS, heads, -1) for word in "qkv")
+    write(name, x, normed, attend(q, k, v, tensors[own + "self_attn.out_proj.weight"],
+                                  tensors[own + "self_attn.out_proj.bias"], causal=False))
+
+
+def arrays(name):
+    """Llama's weights in an .npz, as the first releases for MLX were."""
+    llama_like(name, {"dim": 16, "n_layers": 2, "n_heads": 4, "n_kv_heads": 2, "norm_eps": 1e-5, "rope_theta": 10000.0},
+               "weights.safetensors", 4, 2, 4)
+    numpy.savez(path(name, "weights.npz"), **{key: x.numpy() for key, x in load_file(path(name, "weights.safetensors")).items()})
+    os.remove(path(name, "weights.safetensors"))
+
+
 CASES = {
     "meta": meta, "llama-2": llama_2, "mistral": mistral, "llama-c": llama_c, "nano-gpt": nano_gpt,
     "megatron": megatron, "whisper-encoder": lambda name: whisper(name, "encoder"),
     "whisper-decoder": lambda name: whisper(name, "decoder"), "torchtune": torchtune, "esm": esm, "trocr": trocr,
+    "mistral-8": mistral_8, "deepseek": deepseek, "litgpt": litgpt, "litgpt-old": lambda name: litgpt(name, "attn"),
+    "open-clip": open_clip, "fairseq": fairseq, "arrays": arrays,
 }
 
 for at, (case, make) in enumerate(CASES.items()):

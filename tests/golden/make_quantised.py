@@ -55,7 +55,7 @@ def packed(codes, bits, axis):
 
 # --- the forms: (rows, columns) -> the tensors in place of the weight, and its numbers --------------------------------
 
-def fp8_blocks(block, dtype=torch.float32):
+def fp8_blocks(block, dtype=torch.float32, leaf="weight_scale_inv"):
     def make(rows, columns):
         weight, scale = float8(rows, columns), scales(-(-rows // block[0]), -(-columns // block[1]), dtype=dtype)
         if rows % block[0] or columns % block[1]:  # transformers has no cut blocks: whole ones, then cut
@@ -64,7 +64,7 @@ def fp8_blocks(block, dtype=torch.float32):
         else:
             whole_weight = weight
         meant = Fp8Dequantize(None)._dequantize_one(whole_weight, scale, torch.float32)[:rows, :columns]
-        return {"weight": weight, "weight_scale_inv": scale}, meant
+        return {"weight": weight, leaf: scale}, meant
     return {"quant_method": "fp8", "weight_block_size": list(block)}, make
 
 
@@ -182,6 +182,20 @@ def mxfp4():
     return {"quant_method": "mxfp4", "modules_to_not_convert": ["lm_head"]}, make
 
 
+def mlx(bits, size, dtype):
+    """mlx.core.dequantize of MLX 0.32.4 rounds the product, then the sum."""
+    def make(rows, columns):
+        codes, groups = whole(0, 1 << bits, rows, columns), torch.arange(columns) // size
+        scale, bias = scales(rows, columns // size, dtype=dtype), (normal(rows, columns // size) / 20).to(dtype)
+        return ({"weight": packed(codes, bits, 1).view(torch.uint32), "scales": scale, "biases": bias},
+                codes.to(dtype) * scale[:, groups] + bias[:, groups])
+    config = {"group_size": size, "bits": bits}
+    if bits == 4:  # each module has its own settings; with the others its tensors would fit, too
+        own = {f"model.layers.0.self_attn.{letter}_proj": config for letter in "qko"}
+        config = {"group_size": size // 2, "bits": 2 * bits, "mode": "affine", **own}
+    return config, make
+
+
 FORMS = {
     "fp8-blocks": fp8_blocks((128, 128)),
     "fp8-blocks-small": fp8_blocks((16, 32)),
@@ -214,6 +228,11 @@ FORMS = {
     "awq-4": awq(4, 32),
     "awq-8": awq(8, 16, "GEMM"),
     "mxfp4": mxfp4(),
+    "fp8-scale": fp8_rows({"quant_method": "fp8", "activation_scheme": "static"}, (1,)),
+    "mlx-3": mlx(3, 32, torch.bfloat16),
+    "mlx-4": mlx(4, 32, torch.float16),
+    "mlx-8": mlx(8, 16, torch.float32),
+    "fp8-blocks-deepseek": fp8_blocks((16, 32), leaf="scale"),  # the names of DeepSeek's inference code
 }
 
 

@@ -237,6 +237,57 @@ def turned(how, step=2, start=0):
 HEAD = [0]  # columns of one
 
 
+def sigmoid(x):
+    return 1 / (1 + numpy.exp(-x))
+
+
+
+def gated(change):
+    """change(logits, settings): what multiplies the contexts instead of their sigmoid."""
+
+    def make(layer):
+        right = plain.gate_of
+
+        def gate(layer, s, x):
+            g = right(layer, s, x)
+            return change(numpy.log(g / (1 - g)), s)
+
+        return dict(gate_of=gate)
+
+    return functions(make)
+
+
+def gate_cut(cut):
+    """cut(weight, heads): the rows of a weight of queries and gates in another order."""
+
+    def change(layer):
+        key = f"{layer.module}.q_proj.weight"
+        weight = layer.all[key]
+        layer.all[key] = cut(weight, layer.settings["heads"]).reshape(weight.shape)
+        return {}, {}
+
+    return change
+
+
+def norm_alone_of_sum(layer):
+    """The norm of the residual stream divides by the root of the sum of squares; so projections and gate change."""
+
+    def norm(l, s, _):
+        x, (weight, _) = l.given["residual"], l.norm()
+        return x / numpy.sqrt((x * x).sum(-1, keepdims=True) + s["norm_eps"]) * (weight + (s["norm"] == "rms-plus-one"))
+
+    return {}, dict(entrance=norm)
+
+
+def value_by_key(layer):
+    right = plain.normalized
+
+    def norm(x, kind, eps, weight, bias=None):
+        return right(x, kind, eps, layer.named("k_norm.weight") if isinstance(weight, int) else weight, bias)
+
+    return {}, dict(normalized=norm)
+
+
 def noisy(name, by):
     def change(layer):
         random = numpy.random.default_rng(5)
@@ -340,6 +391,17 @@ LATER_PORTS = [
     ("sinks-negative", "gpt-oss-full", times("sinks", -1)),
     ("sinks-zero", "gpt-oss-full", times("sinks", 0)),
     ("layer-key-value:0", "llama-3", of_layer("k_proj v_proj")),
+    ("gate-missing", "qwen3-next afmoe", gated(lambda x, s: 1)),
+    ("gate-function:none", "qwen3-next", gated(lambda x, s: x)),
+    ("gate-function:silu", "afmoe", gated(lambda x, s: x * sigmoid(x))),
+    ("gate-function:tanh", "qwen3-next", gated(lambda x, s: numpy.tanh(x))),
+    ("gate-function:twice", "afmoe", gated(lambda x, s: sigmoid(sigmoid(x)))),
+    ("gate-view", "qwen3-next", gated(lambda x, s: sigmoid(x.reshape(len(x), s["heads"], x.shape[1], -1).swapaxes(1, 2).reshape(x.shape)))),
+    ("packing-gate:blocks", "qwen3-next", gate_cut(lambda w, heads: w.reshape(2, heads, -1, w.shape[1]).swapaxes(0, 1))),
+    ("packing-gate:gate-first", "qwen3-next", gate_cut(lambda w, heads: w.reshape(heads, 2, -1, w.shape[1])[:, ::-1])),
+    ("norm-of-sum", "qwen3-next", norm_alone_of_sum, True),
+    ("value-norm-missing", "gemma-3n gemma-4", settings(value_norm=None)),
+    ("value-norm-of-key", "gemma-3n-sliding", value_by_key),
 ]
 
 

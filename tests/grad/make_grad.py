@@ -33,6 +33,7 @@ SQUARES = ["scores", "scaled", "capped", "masked", "weights", "dropped"]  # the 
 SHARES = ["weights", "dropped"]
 COUNT = 352
 LATENTS = 60  # behind them
+GATES = 30  # and these
 
 
 # --- numbers ----------------------------------------------------------------------------------------------------------
@@ -366,11 +367,19 @@ def run_projected(job, heads, kv_heads):
     start, of_queries, of_keys = places(job, items, queries, keys, 0)
     query = operand_steps(job, "query", project_all(job, inputs, "query", heads), of_queries)
     key = operand_steps(job, "key", project_all(job, others, "key", kv_heads), of_keys)
-    value = job.keep("value", project_all(job, others, "value", kv_heads))
+    value = project_all(job, others, "value", kv_heads)
+    if "value-norm" in job.options:
+        kind, eps = job.options["value-norm"], job.options["qk-norm-eps"]
+        value = normed(job.keep("projected_value", value), kind, eps, None, None)
+    value = job.keep("value", value)
     context = attend(job, query, key, value, start)
     if not job.words[0] == "multihead":
         return "context", laid_out(job, context)
     output = context.transpose(1, 2).flatten(2)
+    if "W_gate.weight" in job.leaves:
+        gate = torch.sigmoid(linear(job, "W_gate", inputs)).unflatten(2, (heads, -1)).transpose(1, 2)
+        gate = job.keep("gate", gate.expand(context.shape).clone())
+        output = (context * gate).transpose(1, 2).flatten(2)
     if "out_proj.weight" in job.leaves:
         output = output @ job.leaves["out_proj.weight"].mT
         if "out_proj.bias" in job.leaves:
@@ -700,6 +709,35 @@ def make_latent(number):
     return finish(job, *run_projected(job, heads, heads))
 
 
+def make_gate(number):
+    """The same, of contexts that a gate multiplies, and of values behind a norm."""
+    job = Job(3000 + number)
+    draws = job.draws
+    job.words = ["multihead"]
+    job.batch = draws.happens(0.4)
+    items = draws.whole(1, 2) if job.batch else 1
+    kv_heads, d = draws.whole(1, 2), draws.whole(3, 4)
+    heads = kv_heads * draws.one_of(1, 2)
+    job.option("heads", heads)
+    job.option("kv-heads", kv_heads)
+    queries, d_in = draws.whole(1, 5), draws.whole(3, 5)
+    job.give("inputs", draws.normal(*((items,) if job.batch else ()), queries, d_in))
+    choose_causality(job, "multihead", False)
+    give_parameters(job, d_in, d_in, d, heads, kv_heads)
+    choose_norms(job, d_in, d, heads, kv_heads)
+    if number % 3 != 0:
+        give_linear(job, "W_gate", d_in, heads * draws.one_of(1, d), draws.happens(0.5))
+    if number % 3 != 1:
+        job.option("value-norm", draws.one_of("layer", "rms"))
+        if "qk-norm-eps" not in job.options:
+            job.option("qk-norm-eps", 0.01)
+    choose_scores(job, heads)
+    choose_masking(job, items, heads, queries, queries)
+    job.may = set()
+    choose_rope(job, d, queries)
+    return finish(job, *run_projected(job, heads, kv_heads))
+
+
 # --- settings for differences alone -----------------------------------------------------------------------------------
 
 SPLIT = {"W_query.weight": (8, 5), "W_key.weight": (8, 5), "W_value.weight": (8, 5), "out_proj.weight": (3, 8)}
@@ -780,7 +818,8 @@ def plain(tensor):
     return number
 
 
-OPERANDS = ["query", "key", "value", "projected_query", "projected_key", "normed_query", "normed_key"]
+OPERANDS = ["query", "key", "value", "projected_query", "projected_key", "projected_value", "normed_query", "normed_key"]
+OPERANDS += ["gate"]
 GIVEN = {"query", "key", "value", "past_key", "past_value"}  # their gradients are those of stages
 
 
@@ -823,8 +862,9 @@ def check_forward(attn, number, line, name, last):
 def main():
     attn = sys.argv[2] if len(sys.argv) == 3 and sys.argv[1] == "--attn" else None
     lines, expected, wrong = [], {}, ""
-    for number in range(COUNT + LATENTS):
-        job, name, last, upstream = make_job(number) if number < COUNT else make_latent(number - COUNT)
+    makers = [make_job] * COUNT + [make_latent] * LATENTS + [make_gate] * GATES
+    for number, make in enumerate(makers):
+        job, name, last, upstream = make(number - makers.index(make))
         lines.append(line_of(job, name, upstream))
         if attn:
             wrong += check_forward(attn, number + 1, lines[-1], name, last)

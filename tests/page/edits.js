@@ -78,7 +78,31 @@ function drawParameters(input, options, heads, keyHeads, columns) {
     if (chance(0.5)) for (const name of ['query_norm', 'key_norm']) delete input[`${name}.weight`], delete input[`${name}.bias`];
     else if (chance(0.3)) options.push('--qk-norm', one(['layer', 'rms', 'rms-plus-one']));
     if (chance(0.3)) input['norm.weight'] = matrix(columns), options.push('--residual');
+    if (chance(0.3)) {
+        const width = chance(0.5) ? heads : heads * values;
+        input['W_gate.weight'] = matrix(width, columns);
+        if (chance(0.5)) input['W_gate.bias'] = matrix(width);
+    }
+    if (chance(0.3)) options.push('--value-norm', one(['layer', 'rms']));
     if (chance(0.2)) input['relative_bias.weight'] = matrix(8, heads), options.push('--relative-distance', '5');
+}
+
+/* Query, or key and value, by way of a latent. */
+function drawLatents(input, heads, columns) {
+    const d = 2 * from(1, 2), values = from(1, 3), shared = from(1, d - 1), linear = (name, rows, width) => {
+        input[`${name}.weight`] = matrix(rows, width);
+        if (chance(0.3)) input[`${name}.bias`] = matrix(rows);
+    };
+    const steps = (name, width, behind) => {
+        const rank = from(1, 3);
+        linear(`W_${name}_a`, rank + behind, columns);
+        input[`${name}_a_norm.weight`] = matrix(rank);
+        linear(`W_${name}_b`, width, rank);
+    };
+    if (chance(0.5)) steps('query', heads * d, 0);
+    else linear('W_query', heads * d, columns);
+    steps('key_value', heads * (d - shared + values), shared);
+    input['out_proj.weight'] = matrix(from(1, 4), heads * values);
 }
 
 function drawProjecting() {
@@ -92,7 +116,10 @@ function drawProjecting() {
     if (chance(0.1)) input.sinks = matrix(heads);
     if (chance(0.1) && !options.includes('--alibi')) input.alibi_slopes = matrix(heads);
     const groups = stacked ? [heads] : [1, 2, 3, 4].filter((one) => heads % one === 0);
-    if (mechanism === 'multihead' && !stacked && chance(0.35)) {
+    if (mechanism === 'multihead' && !stacked && chance(0.15)) {
+        drawLatents(input, heads, columns);
+        options.push('--heads', String(heads), ...(chance(0.3) ? ['--qk-norm', one(['layer', 'rms', 'rms-plus-one', 'none'])] : []));
+    } else if (mechanism === 'multihead' && !stacked && chance(0.35)) {
         const keyHeads = one(groups);
         drawParameters(input, options, heads, keyHeads, columns);
         options.push('--heads', String(heads), '--kv-heads', String(keyHeads));
@@ -117,6 +144,10 @@ function drawWords() {
     else if (chance(0.5)) options.push('--add-positions', 'sinusoidal');
     if (chance(0.8)) input.unembedding = matrix(columns, words.length);
     if (input.unembedding && chance(0.5)) input.unembedding_bias = matrix(words.length);
+    if (mechanism === 'multihead' && chance(0.3)) {
+        for (const name of ['W_query', 'W_key', 'W_value', 'out_proj.weight']) input[name] = matrix(columns, columns);
+        input['W_gate.weight'] = matrix(one([heads, columns]), columns);
+    }
     if (mechanism === 'multihead') options.push('--heads', String(heads), ...(chance(0.3) ? ['--without-heads', String(from(1, heads))] : []));
     return { mechanism, input, options: [...options, '-d', String(columns)] };
 }
@@ -214,7 +245,7 @@ function compare(place, numbers, lists, dtype) {
 /* Of attn's table the matrix of an item and a head, of key and value that of the head's group. */
 function listsOf(model, saved, { name, perHead }, item, head) {
     const batch = model.job.has_batch || model.starts === 'operands', heads = model.starts === 'operands' || perHead;
-    const group = /key$|^value$/.test(name) ? model.groups ? model.groups(head) : Math.floor(head / (model.heads / model.keyHeads)) : head;
+    const group = /(key|value)$/.test(name) ? model.groups ? model.groups(head) : Math.floor(head / (model.heads / model.keyHeads)) : head;
     const ofItem = batch ? saved[name][item] : saved[name];
     return heads ? ofItem[group] : ofItem;
 }

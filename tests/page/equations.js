@@ -70,7 +70,7 @@ function checkHead(item, head) {
     const there = evaluation.stages.filter(({ name, perHead }) => perHead || !job.has_heads).map(({ name }) => name);
     for (const stage of new Set([...there, ...job.stages.map(([name]) => name).filter((name) => SQUARE_STAGES.includes(name) || name in ROW_STATISTICS), 'context'])) {
         if (!expected[stage]) continue;
-        const { rows, columns, numbers } = evaluation.table(stage, item, head), ofKeys = /key$|^value$/.test(stage);
+        const { rows, columns, numbers } = evaluation.table(stage, item, head), ofKeys = /(key|value)$/.test(stage);
         const of = ofKeys ? Math.floor(head / (job.heads / job.key_heads)) : head;
         for (let row = 0; row < rows; row++)
             checkRow(stage, numbers.slice(row * columns, (row + 1) * columns), item, of, row);
@@ -97,7 +97,7 @@ function checkGradients() {
             const all = expected[`grad_${name}`], ofItem = job.has_batch ? all[item] : all;
             const packed = name === 'context' && job.has_heads && !Array.isArray(ofItem[0][0]);
             for (let head = 0; head < (perHead ? job.heads : 1); head++) {
-                const of = /key$|^value$/.test(name) ? Math.floor(head / (job.heads / job.key_heads)) : head;
+                const of = /(key|value)$/.test(name) ? Math.floor(head / (job.heads / job.key_heads)) : head;
                 const lists = packed ? ofItem.map((row) => row.slice(head * job.d_value, (head + 1) * job.d_value)) : perHead && job.has_heads ? ofItem[of] : ofItem;
                 compareAll(`grad_${name} of item ${item + 1}, head ${head + 1}`, gradientTable(evaluation, name, item, head).numbers, lists);
             }

@@ -59,7 +59,10 @@ function checkPage(name, page, expected) {
     const printedNumber = (table, row, column, head = state.head) => {
         const read = (number) => (number === undefined ? number : readNumber(number, (table === 'masked' && job.masked_dtype) || job.dtype));
         if (table === 'heads' && job.given.without_heads) return undefined;
-        if (table === 'heads') return printedStage('context', Math.floor(column / job.d_value), row, column % job.d_value);
+        if (table === 'heads') {
+            const [context, gate = 1] = ['context', 'gate'].map((of) => printedStage(of, Math.floor(column / job.d_value), row, column % job.d_value));
+            return context === undefined ? context : context * gate;
+        }
         const held = tables.get(table) || tables.get(`heads.${state.head}.${table}`);
         if (!held || held.what !== 'parameter') return printedStage(table, head, row, column);
         const numbers = expected[held.name];
@@ -71,7 +74,7 @@ function checkPage(name, page, expected) {
         if (job.has_batch) rows = rows[state.item];
         const perHead = job.has_heads && !['inputs', 'key_inputs', 'normed', 'output', 'positions', 'embedded', 'residual', 'logits', 'probabilities'].includes(table);
         const packed = perHead && !Array.isArray(rows[0][0]);
-        const own = /key$|^value$/.test(table) ? Math.floor(head * job.key_heads / job.heads) : head;
+        const own = /(key|value)$/.test(table) ? Math.floor(head * job.key_heads / job.heads) : head;
         const number = packed ? rows[row][own * job.d_value + column] : perHead ? rows[own][row][column] : rows[row][column];
         return readNumber(number, (table === 'masked' && job.masked_dtype) || job.dtype);
     };

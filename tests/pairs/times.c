@@ -2,7 +2,7 @@
 #include "times.h"
 
 #include "check.h"
-#include "cli/format_check.h"
+#include "cli/options.h"
 #include "program.h"
 
 #include <math.h>

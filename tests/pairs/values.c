@@ -35,6 +35,7 @@ static const struct {
     {"norm-eps", {"1e-3"}},
     {"qk-norm-eps", {"0"}},
     {"clip", {"0", "0.25"}},
+    {"query-growth", {"0,1", "0.5,2"}},
     {"relative-distance", {"20"}},
     {"layer", {"1"}},
     {"module", {"model"}},

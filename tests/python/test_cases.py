@@ -29,13 +29,17 @@ def right(q, k, v, causal=False, scale=None, window=None):
     total = weights.sum(-1, keepdims=True)
     return weights / total @ v, (numpy.log(total) + largest)[..., 0]
 """
-OPTIONS = 'd_head=8, max_tokens=20'
+ALL = 'd_head=8, max_tokens=20'
+# A case takes a process or two: enough of them for what does not depend on the case.
+FEW = ALL + ", only='edge-15,causal-15,edge-16,causal-16,causal-17,longest-causal,apart-90'"
+GROUPS = ALL + (", only='edge-15,causal-15,longest-causal,all-equal,denormal,groups,groups-causal,window,window-itself,"
+                "gqa+window'")
 
 
 @pytest.fixture
 def run(pytester):
     def run(text, *words):
-        pytester.makepyfile(test_it=RIGHT + text.replace("OPTIONS", OPTIONS))
+        pytester.makepyfile(test_it=RIGHT + text.replace("ALL", ALL).replace("FEW", FEW).replace("GROUPS", GROUPS))
         # PyTorch cannot be imported twice in a process, and pytester forgets what a run imports in this one.
         runs = pytester.runpytest_subprocess if "import torch" in text else pytester.runpytest_inprocess
         return runs("-p", "attn.pytest_plugin", "-p", "no:cacheprovider", *words)
@@ -72,7 +76,7 @@ def test_flex_attention(pytester):
 
 # --- what a kernel gets, and returns
 
-@pytest.mark.parametrize("kernel", [
+@pytest.mark.parametrize("cases, kernel", zip(["ALL"] + 4 * ["GROUPS"], [
     "def kernel(q, k, v, *, causal, window):\n    return right(q, k, v, causal, None, window)",
     "def kernel(q, k, v, causal, window, scale, other=None):\n    return right(q, k, v, causal, scale, window)[0]",
     "def test_kernel(case):\n    return right(case.query, case.key, case.value, case.causal, case.scale, case.window)",
@@ -80,14 +84,14 @@ def test_flex_attention(pytester):
     "    case.check(context, lse=lse)\n    case.check({'context': context})",
     "def test_kernel(tmp_path, case):\n    return dict(zip(('context', 'lse'), right(case.query, case.key, case.value,"
     " case.causal, window=case.window)))",
-])
-def test_right_kernels(run, kernel):
-    passes(run("@attn.cases(can='causal,gqa,window', OPTIONS)\n" + kernel))
+]))
+def test_right_kernels(run, cases, kernel):
+    passes(run("@attn.cases(can='causal,gqa,window', " + cases + ")\n" + kernel))
 
 
 def test_the_cases_of_the_keywords(run):
     """Without can=, a kernel gets the cases that need no other."""
-    names = run("@attn.cases(OPTIONS)\ndef kernel(q, k, v, *, causal, scale, window):\n    pass", "--collect-only", "-q")
+    names = run("@attn.cases(ALL)\ndef kernel(q, k, v, *, causal, scale, window):\n    pass", "--collect-only", "-q")
     assert "kernel[window]" in str(names.stdout) and "kernel[sinks]" not in str(names.stdout)
     assert "kernel[grad]" not in str(names.stdout)
 
@@ -149,15 +153,15 @@ def test_case(case):
 
 def test_one_verdict_for_each_function(run):
     result = run("""
-@attn.cases(can="causal", OPTIONS)
+@attn.cases(can="causal", FEW)
 def first(q, k, v, *, causal):
     return right(q, k, v)
 
-@attn.cases(can="causal", OPTIONS)
+@attn.cases(can="causal", FEW)
 def test_second(case):
     return right(case.query, case.key, case.value, case.causal, 1)
 
-@attn.cases(can="causal", OPTIONS)
+@attn.cases(can="causal", FEW)
 def third(q, k, v, *, causal):
     return right(q, k, v, causal)
 """, "-q")
@@ -168,7 +172,7 @@ def third(q, k, v, *, causal):
 
 
 def test_the_verdict_is_of_what_ran(run):
-    result = run("@attn.cases(can='causal', OPTIONS)\ndef test_kernel(case):\n    return right(case.query, case.key,"
+    result = run("@attn.cases(can='causal', FEW)\ndef test_kernel(case):\n    return right(case.query, case.key,"
                  " case.value)", "-k", "causal-15 or edge-15")
     assert result.parseoutcomes()["passed"] == result.parseoutcomes()["failed"] == 1
     assert "this gives 1 of 1 failing" in result.outlines[-1] and "1 of 2 cases failed" in result.outlines[-2]
@@ -179,11 +183,11 @@ def test_other_parameters(run):
     result = run("""
 import pytest
 @pytest.mark.parametrize("scale", [None, 1])
-@attn.cases(can="causal", OPTIONS)
+@attn.cases(can="causal", FEW)
 def test_kernel(scale, case):
     return right(case.query, case.key, case.value, case.causal, scale)
 """)
-    assert result.parseoutcomes()["passed"] >= 10
+    assert result.parseoutcomes()["passed"] >= 7
     assert [line for line in result.outlines if line.startswith("attn: ")] == [result.outlines[-2]]
     assert result.outlines[-2].startswith("attn: test_it.py-test_kernel-1: ")
     assert result.outlines[-1].startswith("scale-missing")
@@ -191,19 +195,19 @@ def test_kernel(scale, case):
 
 def test_a_race(run):
     """A case that fails runs again, and the verdict says that its numbers change."""
-    result = run("calls = iter(range(1, 1000))\n@attn.cases(can='causal', OPTIONS)\ndef kernel(q, k, v, *, causal):\n"
-                 "    return right(q, k, v, causal)[0] + q.dtype.type(next(calls))", "-k", "edge-16 or edge-17")
+    result = run("calls = iter(range(1, 1000))\n@attn.cases(can='causal', FEW)\ndef kernel(q, k, v, *, causal):\n"
+                 "    return right(q, k, v, causal)[0] + q.dtype.type(next(calls))", "-k", "edge-16 or causal-17")
     assert "context-2: differs from context: not deterministic" in str(result.stdout)
     assert result.outlines[-1] == "not deterministic: two runs give different numbers in 2 of 2 cases"
 
 
 def test_a_wrong_shape(run):
-    result = run("@attn.cases(can='causal', OPTIONS)\ndef kernel(q, k, v, *, causal):\n    return q[..., :4]", "-k", "edge-16")
+    result = run("@attn.cases(can='causal', FEW)\ndef kernel(q, k, v, *, causal):\n    return q[..., :4]", "-k", "edge-16")
     assert result.outlines[-1] == "context: is 1 x 4 x 16 x 4, expected 1 x 4 x 16 x 8"
 
 
 def test_an_exception_of_a_kernel(run):
-    result = run("@attn.cases(can='causal', OPTIONS)\ndef kernel(q, k, v, *, causal):\n    raise RuntimeError('no device')",
+    result = run("@attn.cases(can='causal', FEW)\ndef kernel(q, k, v, *, causal):\n    raise RuntimeError('no device')",
                  "-k", "edge-16")
     assert "E       RuntimeError: no device" in str(result.stdout) and "_cases.py" not in str(result.stdout)
 
@@ -212,11 +216,11 @@ def test_marks_and_skips(run):
     result = run("""
 import pytest
 @pytest.mark.skip(reason="no device")
-@attn.cases(can="causal", OPTIONS)
+@attn.cases(can="causal", FEW)
 def kernel(q, k, v, *, causal):
     pass
 
-@attn.cases(can="causal", OPTIONS)
+@attn.cases(can="causal", FEW)
 def other(q, k, v, *, causal):
     pytest.skip("not now")
 """)
@@ -224,13 +228,13 @@ def other(q, k, v, *, causal):
 
 
 @pytest.mark.parametrize("text, said", [
-    ("can='causal', OPTIONS)\ndef kernel(q, k, v):\n    pass", "kernel() takes no causal=, which the case causal-15 needs"),
-    ("can='causal,lse', OPTIONS)\ndef kernel(q, k, v, *, causal):\n    return right(q, k, v, causal)[0]", "there is no lse"),
-    ("can='causal', OPTIONS)\ndef kernel(q, k, v, *, causal, widow):\n    pass", "a case has no 'widow'; it has query, key"),
-    ("can='causel', OPTIONS)\ndef kernel(q, k, v, *, causal):\n    pass", "--can: 'causel' is no feature of a case"),
+    ("can='causal', FEW)\ndef kernel(q, k, v):\n    pass", "kernel() takes no causal=, which the case causal-15 needs"),
+    ("can='causal,lse', FEW)\ndef kernel(q, k, v, *, causal):\n    return right(q, k, v, causal)[0]", "there is no lse"),
+    ("can='causal', FEW)\ndef kernel(q, k, v, *, causal, widow):\n    pass", "a case has no 'widow'; it has query, key"),
+    ("can='causel', ALL)\ndef kernel(q, k, v, *, causal):\n    pass", "--can: 'causel' is no feature of a case"),
     ("can='causal', max_tokns=3)\ndef kernel(q, k, v, *, causal):\n    pass", "did you mean '--max-tokens'?"),
-    ("can='causal', OPTIONS)\ndef test_kernel(case):\n    pass", "there is no context; return it"),
-    ("can='causal', OPTIONS)\ndef kernel(q, k, v, *, causal):\n    return right(q, k, v)[0][:, :1]", "expected 1 x 4 x 15 x 8"),
+    ("can='causal', FEW)\ndef test_kernel(case):\n    pass", "there is no context; return it"),
+    ("can='causal', FEW)\ndef kernel(q, k, v, *, causal):\n    return right(q, k, v)[0][:, :1]", "expected 1 x 4 x 15 x 8"),
     ("can='causal', grad=True, only='grad')\ndef kernel(q, k, v, *, causal):\n    return right(q, k, v)",
      "expected a context of PyTorch that requires gradients, or grad_query, grad_key, grad_value, got 2 arrays"),
 ])
@@ -257,7 +261,7 @@ def test_a_decorated_kernel_is_itself():
 
 
 def test_kernels_from_another_module(pytester):
-    pytester.makepyfile(kernels=RIGHT + f"@attn.cases(can=[], {OPTIONS})\ndef kernel(q, k, v):\n    return right(q, k, v)",
+    pytester.makepyfile(kernels=RIGHT + f"@attn.cases(can=[], {ALL})\ndef kernel(q, k, v):\n    return right(q, k, v)",
                         test_a="from kernels import kernel\ndef test_a():\n    pass",
                         test_b="from kernels import kernel as test_kernel")
     passes(pytester.runpytest_inprocess("-p", "attn.pytest_plugin", "test_b.py"))
@@ -265,7 +269,7 @@ def test_kernels_from_another_module(pytester):
 
 
 def test_kept_results(run, pytester):
-    text = "@attn.cases(can='causal', OPTIONS)\ndef kernel(q, k, v, *, causal):\n    return right(q, k, v)"
+    text = "@attn.cases(can='causal', FEW)\ndef kernel(q, k, v, *, causal):\n    return right(q, k, v)"
     result = run(text, "--attn-folder", "kept")
     folder = re.search("see attn cases --check (.*)", result.outlines[-2]).group(1)
     assert (pathlib.Path(folder) / "causal-15/context.safetensors").exists() and "mask-missing" in result.outlines[-1]
@@ -274,5 +278,5 @@ def test_kept_results(run, pytester):
 
 def test_several_processes(run):
     pytest.importorskip("xdist")
-    result = run("@attn.cases(can='causal', OPTIONS)\ndef kernel(q, k, v, *, causal):\n    return right(q, k, v)", "-n", "2")
+    result = run("@attn.cases(can='causal', FEW)\ndef kernel(q, k, v, *, causal):\n    return right(q, k, v)", "-n", "2")
     assert " cases failed" in result.outlines[-2] and result.outlines[-1].startswith("mask-missing: ")

@@ -101,6 +101,12 @@ const struct stress_more STRESS_MORE[] = {
      {"norm-missing", "norm-weight-missing", "norm-bias-missing", "norm-mean-kept", "norm-eps", "clip-missing",
       "scale-usual"}},
     {"module",
+     "queries that grow with their position",
+     "multihead --query-growth 0.5,2",
+     NULL,
+     NULL,
+     {"growth-missing"}},
+    {"module",
      "norms of mean squares, of inputs and of each head, and a rotation behind them",
      "multihead --residual --norm rms --qk-norm rms --qk-norm-eps 0.5 --rope half --rope-columns 2",
      NULL,
@@ -245,7 +251,13 @@ static const char *const LATER[] = {"softmax-maximum-from-0",
                                     "rope-bf16",
                                     "rope-degrees",
                                     "sinks-negative",
-                                    "sinks-zero"};
+                                    "sinks-zero",
+                                    "packing-gate",
+                                    "value-norm-missing",
+                                    "value-norm-of-key",
+                                    "gate-missing",
+                                    "gate-function",
+                                    "gate-view"};
 
 bool stress_is_later(const char *mistake)
 {

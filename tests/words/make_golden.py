@@ -36,7 +36,8 @@ def run(dtype, gradient=None, without=(), times=1, wrong=None):
     p, words = parameters(dtype), WORDS['vocabulary']['words']
     tokens = WORDS['text'].split()
     inputs = p['embedding'][[words.index(token) for token in tokens]]
-    positions = p['position_embedding'][:len(tokens)]
+    rows = {'positions-other-next': [1, 2, 3], 'positions-other-previous': [0, 0, 1], 'positions-other-first': [0, 0, 0]}
+    positions = p['position_embedding'][rows.get(wrong, list(range(len(tokens))))]
     embedded = inputs + times * positions
     heads = WORDS['settings']['heads']
     query, key, value = (functional.linear(embedded, p[f'W_{name}.weight']).view(len(tokens), heads, -1).transpose(0, 1)
@@ -72,7 +73,7 @@ write('bf16.json', run(torch.bfloat16))
 write('head.json', run(torch.float32, gradient, without=(1,)))
 
 for mistake in ('positions-missing', 'positions-twice', 'residual-missing', 'residual-without-positions',
-                'unembedding-bias-missing'):
+                'unembedding-bias-missing', 'positions-other-next', 'positions-other-previous', 'positions-other-first'):
     times = {'positions-missing': 0, 'positions-twice': 2}.get(mistake, 1)
     write(f'wrong-{mistake}.json', {'logits': run(torch.float32, times=times, wrong=mistake)['logits']})
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A session, and its questions: for a line, or for one of the keys. */
-#ifndef ATTN_LESSON_SESSION_ASK_H
-#define ATTN_LESSON_SESSION_ASK_H
+#pragma once
 
 #include "lesson/lessons.h"
 #include "lesson/session/shell.h"
@@ -56,7 +55,6 @@ enum status own_files_keep(const char *folder, const char *name, const char *tar
 
 enum { SAID_BYTES = 512 }; /* of a prediction, as shown */
 
-/* Where to go after a part. */
 enum move { MOVE_ON, MOVE_BACK, MOVE_QUIT };
 
 struct session {
@@ -122,5 +120,3 @@ bool ask_was_interrupted(int status);
 /* An exercise: runs the reader's commands, and compares their output with the answer's. Asks until it is done, or the
  * reader skips it. */
 enum move exercise_do(struct session *session, const struct lesson_part *exercise);
-
-#endif

@@ -120,7 +120,6 @@ static bool try_command(struct attempt *attempt)
     return done;
 }
 
-/* Whether a command of the answer prints the number. */
 static bool answer_prints(const struct attempt *attempt, const char *number)
 {
     struct session *session = attempt->session;

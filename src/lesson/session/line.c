@@ -6,21 +6,17 @@
 #include <string.h>
 #include <unistd.h>
 
-static void fill(struct line_input *input)
-{
-    const ssize_t bytes = system_read(STDIN_FILENO, input->bytes + input->used, sizeof input->bytes - input->used);
-    input->used += bytes > 0 ? (size_t)bytes : 0;
-    input->ended = bytes <= 0;
-}
-
 /* Moves the bytes up to the next newline, the end of the input, or as many as fit, into line; returns whether the
  * line ends there. */
 static bool take(struct line_input *input, char *line, size_t *length)
 {
     char *newline;
     while ((newline = memchr(input->bytes, '\n', input->used)) == NULL && !input->ended &&
-           input->used < sizeof input->bytes)
-        fill(input);
+           input->used < sizeof input->bytes) {
+        const ssize_t bytes = system_read(STDIN_FILENO, input->bytes + input->used, sizeof input->bytes - input->used);
+        input->used += bytes > 0 ? (size_t)bytes : 0;
+        input->ended = bytes <= 0;
+    }
     const bool whole = newline != NULL || input->used < sizeof input->bytes;
     *length = newline != NULL ? (size_t)(newline - input->bytes) : input->used;
     const size_t passed = *length + (newline != NULL);

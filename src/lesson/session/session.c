@@ -19,7 +19,6 @@ enum {
     MOST_NAMES = 100,
 };
 
-/* Where the reader is. */
 struct lesson_position {
     size_t lesson; /* from 1 */
     size_t part;
@@ -42,7 +41,6 @@ static bool take_prediction(void *context)
     return true;
 }
 
-/* Asks what the next command will print. */
 static enum move predict(struct session *session, const struct lesson_part *part)
 {
     session->predicted = part->predicted;
@@ -329,9 +327,8 @@ static void offer_files(struct session *session)
 /* Shows the introduction before the first lesson, and the keys; false if the reader quits. */
 static bool begin(struct session *session, size_t first)
 {
-    static const struct lesson_part KEYS = {
-        .text = "Enter runs the command that is shown, or goes on. You may also type commands that begin with attn. ? "
-                "says more, q ends."};
+    static const struct lesson_part KEYS = {.text = "Enter runs the command that is shown, or goes on. You may also "
+                                                    "type commands that begin with attn. ? says more, q ends."};
     enum move move = MOVE_ON;
     for (size_t i = 0; i < LESSONS[0].count && first == 0 && move != MOVE_QUIT; i++)
         if ((move = pause_before_part(session, &LESSONS[0].parts[i])) != MOVE_QUIT)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A reader goes through the lessons: reads, predicts, runs commands, does the exercises. */
-#ifndef ATTN_LESSON_SESSION_SESSION_H
-#define ATTN_LESSON_SESSION_SESSION_H
+#pragma once
 
 #include "base/output.h"
 
@@ -11,5 +10,3 @@
  * refuses. */
 enum status session_run(size_t first, bool color, const char *called, struct output *output, struct arena *arena,
                         struct error *error);
-
-#endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lesson/session/shell.h"
+#include "base/folder.h"
 #include "base/system.h"
 
 #include <errno.h>
@@ -84,15 +85,6 @@ static void watch_signals(void)
 
 /* --- the folder -------------------------------------------------------------------------------------------------- */
 
-static char *join_path(struct arena *arena, const char *folder, const char *name, struct error *error)
-{
-    const size_t size = strlen(folder) + strlen(name) + 2;
-    char *path = arena_allocate(arena, size, 1, error);
-    if (path != NULL)
-        snprintf(path, size, "%s/%s", folder, name);
-    return path;
-}
-
 /* Resolves TMPDIR, which may be relative, since commands run elsewhere. */
 static enum status make_root(struct shell *shell, struct arena *arena, struct error *error)
 {
@@ -101,7 +93,7 @@ static enum status make_root(struct shell *shell, struct arena *arena, struct er
     char *whole = realpath(there, NULL);
     if (whole == NULL)
         return error_system(error, errno, "cannot make a folder for the lesson in %.200s", there);
-    shell->root = join_path(arena, whole, "attn-lesson.XXXXXX", error);
+    shell->root = folder_path(whole, "attn-lesson.XXXXXX", arena, error);
     free(whole);
     if (shell->root == NULL)
         return error->status;
@@ -124,9 +116,9 @@ static enum status furnish(struct shell *shell, const char *called, struct arena
     char program[PATH_MAX], entry[PATH_MAX];
     const char *path = getenv("PATH");
     const bool found = system_program(called, program);
-    shell->folder = join_path(arena, shell->root, "lesson", error);
-    char *bin = join_path(arena, shell->root, "bin", error);
-    char *link = bin != NULL ? join_path(arena, bin, "attn", error) : NULL;
+    shell->folder = folder_path(shell->root, "lesson", arena, error);
+    char *bin = folder_path(shell->root, "bin", arena, error);
+    char *link = bin != NULL ? folder_path(bin, "attn", arena, error) : NULL;
     if (shell->folder == NULL || link == NULL)
         return error->status;
     if (!found || mkdir(shell->folder, 0777) != 0 || mkdir(bin, 0777) != 0 || symlink(program, link) != 0)
@@ -161,14 +153,12 @@ enum status shell_open(struct shell *shell, const char *called, struct arena *ar
 
 /* --- commands ---------------------------------------------------------------------------------------------------- */
 
-/* Settings of a run. */
 struct run {
     const char *folder;
     int output; /* a descriptor; -1: no output */
     bool reads; /* standard input */
 };
 
-/* Becomes /bin/sh, in the child. */
 static _Noreturn void become_shell(const struct run *run, const char *command, const sigset_t *signals)
 {
     opened = NULL;
@@ -225,7 +215,6 @@ void shell_copy(struct shell *shell, const char *name)
     start(shell, (struct run){shell->root, -1, false}, command);
 }
 
-/* Reads the file with the output of a command. */
 static char *read_back(int file, struct arena *arena, struct error *error)
 {
     char *text = arena_allocate(arena, COLLECTED_BYTES, 1, error);
@@ -242,7 +231,7 @@ static char *read_back(int file, struct arena *arena, struct error *error)
 char *shell_collect(struct shell *shell, const char *name, const char *command, struct arena *arena,
                     struct error *error)
 {
-    char *folder = join_path(arena, shell->root, name, error);
+    char *folder = folder_path(shell->root, name, arena, error);
     if (folder == NULL)
         return NULL;
     const int file = system_open_scratch(shell->root);

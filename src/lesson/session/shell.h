@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs commands with /bin/sh in a temporary folder, which it removes at the end of the program, also when a signal that
  * can be caught ends it. */
-#ifndef ATTN_LESSON_SESSION_SHELL_H
-#define ATTN_LESSON_SESSION_SHELL_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -39,5 +38,3 @@ char *shell_collect(struct shell *shell, const char *name, const char *command, 
 
 /* Restores the terminal, and removes the folder. */
 void shell_close(struct shell *shell);
-
-#endif

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "lesson/session/show.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 #define UNDERLINED "\033[4m"
 
 enum { SENTENCE_BYTES = 2048, LITERAL_INDENT = 2 };
 
-/* Fills lines with words. */
 struct filling {
     const struct show *show;
     size_t columns, indent, column, lines;
@@ -136,10 +134,7 @@ void show_text(const struct show *show, const char *text, const char *tag, size_
 void show_print(const struct show *show, const char *format, ...)
 {
     char sentence[SENTENCE_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(sentence, sizeof sentence, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(sentence, format);
     show_text(show, sentence, NULL, 0);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Shows the text of a lesson. */
-#ifndef ATTN_LESSON_SESSION_SHOW_H
-#define ATTN_LESSON_SESSION_SHOW_H
+#pragma once
 
 #include "base/output.h"
 #include "lesson/lessons.h"
@@ -31,5 +30,3 @@ void show_part(const struct show *show, const struct lesson_part *part);
 /* How many lines a part takes; how many the output of a command takes, with the prompt before it. */
 size_t show_part_lines(const struct show *show, const struct lesson_part *part);
 size_t show_printed_lines(const char *printed);
-
-#endif

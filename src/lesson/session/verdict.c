@@ -129,7 +129,6 @@ bool verdict_has_number(const char *printed, const char *number)
 
 /* --- rows and tables --------------------------------------------------------------------------------------------- */
 
-/* A row: its label and its numbers. */
 struct row {
     const char *label;
     size_t label_length, count;
@@ -260,7 +259,6 @@ static bool is_anywhere(const char *printed, const struct row *answer)
     return false;
 }
 
-/* The table of that name in the output. */
 static bool find_table(const char *printed, const struct table *answer, struct table *found)
 {
     while (next_table(&printed, found))
@@ -269,7 +267,6 @@ static bool find_table(const char *printed, const struct table *answer, struct t
     return false;
 }
 
-/* Compares one table of the answer. */
 static enum verdict compare_table(const char *printed, const struct table *answer, struct text *sentence)
 {
     struct table found;

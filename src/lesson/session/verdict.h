@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Compares the reader's answers with the right ones: numbers, words, and the output of two commands. */
-#ifndef ATTN_LESSON_SESSION_VERDICT_H
-#define ATTN_LESSON_SESSION_VERDICT_H
+#pragma once
 
 #include "base/text.h"
 
@@ -36,5 +35,3 @@ enum verdict verdict_of_output(const char *printed, const char *answer, struct t
 
 /* Whether the number is in the output, literally. */
 bool verdict_has_number(const char *printed, const char *number);
-
-#endif

@@ -57,15 +57,6 @@ static const bool *kept_row(void *context, size_t row, bool back)
     return back ? backward_kept(result->backward, row) : row_stream_kept(&result->rows, row);
 }
 
-static double largest_of(const double *numbers, size_t count)
-{
-    double largest = 0;
-    for (size_t i = 0; i < count; i++)
-        if (isfinite(numbers[i]))
-            largest = fmax(largest, fabs(numbers[i]));
-    return largest;
-}
-
 /* The largest magnitude of the shown rows of a matrix; rows NULL: all rows. */
 static double magnitude_of_rows(const struct explanation *e, struct result *result, const struct result_table *table,
                                 size_t matrix, const size_t *rows, size_t count)
@@ -74,7 +65,8 @@ static double magnitude_of_rows(const struct explanation *e, struct result *resu
     double magnitude = 0;
     for (size_t i = 0; i < count; i = explain_next(e, range, i)) {
         result_row(result, table, matrix, rows != NULL ? rows[i] : i, e->operand);
-        magnitude = fmax(magnitude, largest_of(e->operand, result_columns(table)));
+        for (size_t column = 0; column < result_columns(table); column++)
+            magnitude = fmax(magnitude, isfinite(e->operand[column]) ? fabs(e->operand[column]) : 0);
     }
     return magnitude;
 }
@@ -163,14 +155,6 @@ static void choose_whole(struct explanation *e, struct result *result)
 
 /* --- what is explained ------------------------------------------------------------------------------------------- */
 
-static void write_heading(const struct writing *writing, enum stage stage)
-{
-    char formula[RESULT_FORMULA_BYTES];
-    stage_formula(writing->result->problem, stage, formula, sizeof formula);
-    write_text_heading(writing, table_of(writing->result, stage)->name, formula, WRAP_COLUMNS);
-    output_print(writing->output, "\n");
-}
-
 /* The listed rows of one item and head. */
 static void write_listed(struct explanation *e, enum stage stage, struct explain_place place)
 {
@@ -201,6 +185,7 @@ static void write_rows(struct explanation *explanation, enum stage stage)
 static enum status write_stages(const struct writing *writing, struct explanation *explanation)
 {
     const struct problem *problem = writing->result->problem;
+    char formula[RESULT_FORMULA_BYTES];
     for (size_t i = 0; i < problem->chosen.explained_count && !writing->output->failed; i++) {
         const enum stage stage = problem->chosen.explained[i];
         if (!stage_is_explained(problem, stage)) {
@@ -211,7 +196,9 @@ static enum status write_stages(const struct writing *writing, struct explanatio
         worked_line_measure(&explanation->lines);
         write_rows(explanation, stage);
         worked_line_print(&explanation->lines);
-        write_heading(writing, stage);
+        stage_formula(problem, stage, formula, sizeof formula);
+        write_text_heading(writing, table_of(writing->result, stage)->name, formula, WRAP_COLUMNS);
+        output_print(writing->output, "\n");
         write_rows(explanation, stage);
     }
     return STATUS_OK;

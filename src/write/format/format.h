@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* result -> the format and the output that the options ask for. */
-#ifndef ATTN_WRITE_FORMAT_FORMAT_H
-#define ATTN_WRITE_FORMAT_FORMAT_H
+#pragma once
 
 #include "base/output.h"
 #include "cli/options.h"
@@ -22,5 +21,3 @@ bool write_elides(const struct options *options, const struct problem *problem);
  * nothing at --out. STATUS_USAGE as write_check_result. */
 enum status write_result(const struct options *options, struct result *result, struct output *output,
                          struct arena *arena, struct error *error);
-
-#endif

@@ -3,8 +3,7 @@
  * little-endian, of float64 for that dtype and else of float32.
  *
  *   B items, H heads, H_kv of key and value, S queries asked for, Tq queries, Tk keys, d and d_v columns of a head */
-#ifndef ATTN_WRITE_HTML_PAGE_DATA_H
-#define ATTN_WRITE_HTML_PAGE_DATA_H
+#pragma once
 
 #include "write/writing.h"
 
@@ -35,10 +34,7 @@ struct page_table {
 typedef void page_table_take(const struct page_table *table, void *context);
 void page_tables_each(const struct problem *problem, page_table_take *take, void *context);
 
-/* The JSON object, in page_job.c. */
 void page_write_job(const struct result *result, int precision, struct output *output);
 
 /* The numbers, in page_numbers.c. STATUS_SYSTEM where memory is short. */
 enum status page_write_numbers(const struct writing *writing);
-
-#endif

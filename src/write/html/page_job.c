@@ -44,14 +44,18 @@ static void write_settings(struct json *json, const struct problem *problem)
     json_close(json);
 }
 
-/* The norms of the job by name: kind and eps. */
 static void write_norms(struct json *json, const struct problem *problem)
 {
-    static const char *const KINDS[] = {NORM_KINDS(CHOICE_WORD)}, *const NAMES[] = {"norm", "query_norm", "key_norm",
-                                                                                    "value_norm"};
+    static const char *const KINDS[] = {NORM_KINDS(CHOICE_WORD)};
+    static const char *const NAMES[] = {"norm",       "query_norm",   "key_norm",
+                                        "value_norm", "query_a_norm", "key_value_a_norm"};
+    const struct norm *norms = problem->parameters.norms;
+    const struct latent *latent = &problem->parameters.latent;
+    const struct norm *const all[] = {&norms[0], &norms[1],           &norms[2],
+                                      &norms[3], &latent->query_norm, &latent->key_value_norm};
     json_open(json, "norms", '{');
-    for (int id = 0; id < NORM_COUNT; id++) {
-        const struct norm *norm = &problem->parameters.norms[id];
+    for (size_t id = 0; id < sizeof all / sizeof all[0]; id++) {
+        const struct norm *norm = all[id];
         if (norm->kind == NORM_NONE || (id == NORM_INPUTS && !problem->given.residual))
             continue;
         json_open(json, NAMES[id], '{');
@@ -160,13 +164,12 @@ static void write_way(struct json *json, const struct problem *problem, enum pro
     char formula[RESULT_FORMULA_BYTES];
     json_open(json, stage_name(projection_stage(id)), '{');
     json_open(json, "made", '[');
-    for (int stage = 0; stage < STAGE_COUNT; stage++) {
-        const bool before = stage_is_of_inputs((enum stage)stage) && stage != STAGE_NORMED;
-        if ((stages & STAGE_BIT(stage)) == 0 || !stage_applies(problem, (enum stage)stage) || STAGES[stage].operand ||
-            before)
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++) {
+        const bool before = stage_is_of_inputs(stage) && stage != STAGE_NORMED;
+        if ((stages & STAGE_BIT(stage)) == 0 || !stage_applies(problem, stage) || STAGES[stage].operand || before)
             continue;
-        stage_formula(problem, (enum stage)stage, formula, sizeof formula);
-        write_named(json, stage_name((enum stage)stage), formula, sizeof formula);
+        stage_formula(problem, stage, formula, sizeof formula);
+        write_named(json, stage_name(stage), formula, sizeof formula);
     }
     json_close(json);
     json_text(json, "from",
@@ -184,10 +187,10 @@ static void write_ways(struct json *json, const struct problem *problem)
     const struct rope *rope = &problem->rotation.rope;
     const size_t tokens = problem->size.keys - problem->rotation.past;
     json_open(json, "ways", '{');
-    for (int i = 0; i < PROJECTION_COUNT; i++)
-        if (operand_has_steps(problem, (enum projection_id)i)) {
+    for (enum projection_id i = 0; i < PROJECTION_COUNT; i++)
+        if (operand_has_steps(problem, i)) {
             json_break(json, 2);
-            write_way(json, problem, (enum projection_id)i);
+            write_way(json, problem, i);
         }
     json_close(json);
     json_open(json, "pairs", '[');
@@ -318,7 +321,6 @@ static enum dtype masked_dtype(const struct problem *problem)
                                                        : problem_stage_dtype(problem, STAGE_MASKED);
 }
 
-/* The properties of the dtypes that the page rounds to. */
 static void write_dtypes(struct json *json, const struct problem *problem)
 {
     const enum dtype dtypes[] = {problem->rounding.dtype, problem->rounding.softmax_dtype, masked_dtype(problem)};
@@ -382,15 +384,6 @@ static void close_script(struct json *json)
     output_print(json->output, "</script>\n");
 }
 
-/* The sentences of all mistakes; the page knows which of them it can make. */
-static void write_mistakes(struct output *output)
-{
-    struct json json = open_script("mistakes", output);
-    for (int id = 0; id < MISTAKE_COUNT; id++)
-        json_text(&json, MISTAKES[id].name, MISTAKES[id].sentence);
-    close_script(&json);
-}
-
 void page_write_job(const struct result *result, int precision, struct output *output)
 {
     const struct problem *problem = result->problem;
@@ -433,5 +426,8 @@ void page_write_job(const struct result *result, int precision, struct output *o
     json_sizes(&json, "positions", problem->chosen.rows, problem->chosen.row_count);
     write_tokens(&json, problem);
     close_script(&json);
-    write_mistakes(output);
+    json = open_script("mistakes", output); /* all of them: the page knows which it can make */
+    for (int id = 0; id < MISTAKE_COUNT; id++)
+        json_text(&json, MISTAKES[id].name, MISTAKES[id].sentence);
+    close_script(&json);
 }

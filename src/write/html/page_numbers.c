@@ -126,12 +126,10 @@ static void write_rotations(const struct problem *problem, enum projection_id id
     close_numbers(&base64);
 }
 
-/* Query and key before their rotation and scale. */
 static void write_before(struct result *result, struct output *output)
 {
     const struct problem *problem = result->problem;
-    for (int i = 0; i < PROJECTION_COUNT; i++) {
-        const enum projection_id id = (enum projection_id)i;
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++) {
         char name[NAME_BYTES];
         if (!operand_has_last_step(problem, id))
             continue;
@@ -148,23 +146,17 @@ struct table_writing {
     struct error *error;
 };
 
-static void write_weight(const struct page_table *table, const struct table_writing *writing, struct base64 *base64)
-{
-    struct arena scratch = {0};
-    double *weight;
-    if (projection_weight(table->projection, &weight, &scratch, writing->error) == STATUS_OK)
-        add_numbers(base64, weight, table->shape[0] * table->shape[1], dtype_storage(writing->dtype));
-    arena_free(&scratch);
-}
-
 static void write_table(const struct page_table *table, void *context)
 {
     const struct table_writing *writing = context;
     struct base64 base64 = open_numbers(table->name, writing->output);
+    struct arena scratch = {0};
+    double *weight;
     if (table->tensor != NULL)
         add_tensor(&base64, table->tensor, 0, tensor_count(table->tensor), writing->dtype);
-    else
-        write_weight(table, writing, &base64);
+    else if (projection_weight(table->projection, &weight, &scratch, writing->error) == STATUS_OK)
+        add_numbers(&base64, weight, table->shape[0] * table->shape[1], dtype_storage(writing->dtype));
+    arena_free(&scratch);
     close_numbers(&base64);
 }
 
@@ -202,33 +194,28 @@ static void write_generator(const struct torch_random *generator, struct output 
     close_numbers(&base64);
 }
 
-/* What dropout keeps. A weight that is zero before dropout is zero either way. */
-static void write_kept(struct result *result, struct output *output)
-{
-    const struct result_table *dropped = result_table_of(result, STAGE_DROPPED);
-    if (page_draws(result->problem))
-        write_generator(&result->problem->drop.generator, output);
-    else if (dropped != NULL)
-        write_rows(result, dropped, "kept", true, output);
-}
-
 enum status page_write_numbers(const struct writing *writing)
 {
     struct result *result = writing->result;
     struct output *output = writing->output;
     const struct problem *problem = result->problem;
     struct table_writing tables = {output, problem->rounding.dtype, writing->error};
-    for (int stage = 0; stage < STAGE_COUNT && problem->mistake.recipe != NULL; stage++)
+    for (enum stage stage = 0; stage < STAGE_COUNT && problem->mistake.recipe != NULL; stage++)
         if (STAGES[stage].on_page && !STAGES[stage].operand)
-            write_made(result, (enum stage)stage, output);
+            write_made(result, stage, output);
     if (page_starts_late(problem) == NULL)
         page_tables_each(problem, write_table, &tables);
     else
         write_operands(result, output);
-    for (int id = 0; id < PROJECTION_COUNT; id++)
-        if (operand_is_rotated(problem, (enum projection_id)id))
-            write_rotations(problem, (enum projection_id)id, output);
-    write_kept(result, output);
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++)
+        if (operand_is_rotated(problem, id))
+            write_rotations(problem, id, output);
+    /* What dropout keeps: a weight that is zero before dropout is zero either way. */
+    const struct result_table *dropped = result_table_of(result, STAGE_DROPPED);
+    if (page_draws(problem))
+        write_generator(&problem->drop.generator, output);
+    else if (dropped != NULL)
+        write_rows(result, dropped, "kept", true, output);
     write_loss(result, output);
     if (problem->mask.attn_mask.rank > 0)
         write_attn_mask(problem, output);

@@ -29,8 +29,6 @@ const char *page_starts_late(const struct problem *problem)
         return "attn made a mistake here on purpose, which starts from its own query, key and value.";
     if (problem->rounding.when != ROUNDING_STAGES)
         return "attn rounds here as the model's own code does, which this page does not.";
-    if (problem->parameters.latent.rank > 0)
-        return "Key and value come by way of a latent, which only attn computes.";
     page_tables_each(problem, count_numbers, &parameters);
     return parameters > MOST_PARAMETERS ? "The page has no room for so many parameters." : NULL;
 }
@@ -56,6 +54,18 @@ static void take_tensor(const char *name, const struct tensor *tensor, page_tabl
         take(&table, context);
 }
 
+/* The projection of the gate or of a latent whose weight it is, or NULL. */
+static const struct projection *projection_with(const struct parameters *parameters, const struct tensor *weight)
+{
+    const struct latent *latent = &parameters->latent;
+    const struct projection *const all[] = {&parameters->gate, &latent->query_a, &latent->query_b, &latent->key_value_a,
+                                            &latent->key_value_b};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (weight == &all[i]->weight && weight->rank > 0)
+            return all[i];
+    return NULL;
+}
+
 /* The weight as in inputs . W, whichever way it is stored. */
 static void take_weight(const char *name, const struct projection *projection, page_table_take *take, void *context)
 {
@@ -78,9 +88,9 @@ void page_tables_each(const struct problem *problem, page_table_take *take, void
         take_tensor("key_inputs", &problem->given.key_inputs, take, context);
     for (size_t i = 0; i < parameters_count(parameters); i++) {
         char name[PARAMETER_NAME_BYTES];
-        struct parameter_place place;
         const struct tensor *tensor = parameters_named(parameters, stacked, i, name);
-        if (parameters_find(parameters, stacked, name, &place) && !place.bias)
+        struct parameter_place place = {.projection = projection_with(parameters, tensor)};
+        if (place.projection != NULL || (parameters_find(parameters, stacked, name, &place) && !place.bias))
             take_weight(name, place.projection, take, context);
         else
             take_tensor(name, tensor, take, context);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The number in a cell of a picture: as short as is readable, with the same decimals in all cells of a table. */
-#ifndef ATTN_WRITE_PICTURE_CELL_NUMBER_H
-#define ATTN_WRITE_PICTURE_CELL_NUMBER_H
+#pragma once
 
 #include "write/picture/downsample.h"
 
@@ -21,5 +20,3 @@ const char *cell_number_text(struct cell_number_style style, double number, char
 
 /* The longest text of a number of the sample, "" where all are masked, into text (CELL_NUMBER_BYTES); returns text. */
 const char *cell_number_longest(const struct downsample *sample, struct cell_number_style style, char *text);
-
-#endif

@@ -7,8 +7,7 @@
  * grey print and every kind of colour blindness, none of which confuses blue and orange. On either ground a small
  * number lies near the colour of the page: on a dark one maps run from dark to light. src/write/html/page/colours.js
  * has the same anchors. */
-#ifndef ATTN_WRITE_PICTURE_COLORMAP_H
-#define ATTN_WRITE_PICTURE_COLORMAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,5 +43,3 @@ struct color colormap_ink(struct color color);
 
 /* WCAG 2.1's contrast ratio of two colours, 1 .. 21. */
 double colormap_contrast(struct color one, struct color other);
-
-#endif

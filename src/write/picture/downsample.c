@@ -144,10 +144,9 @@ bool downsample_is_reduced(const struct downsample *sample)
 
 const char *downsample_words(const struct downsample *sample, char *text)
 {
-    snprintf(text, DOWNSAMPLE_WORDS_BYTES, "the %s of %zu x %zu numbers%s",
-             sample->pool == POOL_MEAN ? "mean" : "largest", sample->row_block, sample->column_block,
-             sample->any_masked ? ", those masked left out" : "");
-    return text;
+    return text_format(text, DOWNSAMPLE_WORDS_BYTES, "the %s of %zu x %zu numbers%s",
+                       sample->pool == POOL_MEAN ? "mean" : "largest", sample->row_block, sample->column_block,
+                       sample->any_masked ? ", those masked left out" : "");
 }
 
 size_t downsample_step(double size, double room)

@@ -3,8 +3,7 @@
  *
  * Rows are asked for one at a time, so a T x T table is never held; what is held is what the picture shows. Keys that
  * the mask forbids take no part in it; a block of nothing else is masked as a whole. */
-#ifndef ATTN_WRITE_PICTURE_DOWNSAMPLE_H
-#define ATTN_WRITE_PICTURE_DOWNSAMPLE_H
+#pragma once
 
 #include "compute/result.h"
 
@@ -53,5 +52,3 @@ bool downsample_is_labelled(size_t i, size_t step, size_t block);
 
 /* The index of a number of the picture in numbers and masked. */
 size_t downsample_index(const struct downsample *sample, size_t matrix, size_t row, size_t column);
-
-#endif

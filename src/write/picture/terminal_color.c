@@ -26,44 +26,34 @@ static size_t shade_of(bool diverging, size_t level, size_t shades)
     return place > shades ? place - shades : shades - place;
 }
 
-static bool is_negative(bool diverging, size_t level)
+/* A colour of a list: `neutral` of each ground, and the shades from pale to strong, [positive numbers, negative]. */
+static int pick(enum ground ground, bool diverging, size_t level, const int *neutral, const int *shades, size_t count)
 {
-    return diverging && level < COLORMAP_LEVELS / 2;
+    const size_t shade = shade_of(diverging, level, count);
+    if (shade == 0)
+        return neutral[ground];
+    return shades[(diverging && level < COLORMAP_LEVELS / 2 ? count : 0) +
+                  (ground == GROUND_LIGHT ? shade - 1 : count - shade)];
 }
 
-/* Orange (47 to 75 degrees in Oklab) in steps of lightness 0.90 0.82 0.70 0.62 0.57 0.52, blue (249 to 262) 0.86 0.76
- * 0.73 0.63 0.53 0.49. What is nearest to each colour of the map would go by way of pink and teal. */
-static int index_of_256(enum ground ground, bool diverging, size_t level)
-{
-    static const int NEUTRAL[GROUND_COUNT] = {[GROUND_LIGHT] = 255, [GROUND_DARK] = 236};
-    static const int SHADES[2][SHADES_256] = {{223, 216, 173, 166, 130, 94}, {153, 111, 75, 68, 26, 25}};
-    const size_t shade = shade_of(diverging, level, SHADES_256);
-    if (shade == 0)
-        return NEUTRAL[ground];
-    return SHADES[is_negative(diverging, level)][ground == GROUND_LIGHT ? shade - 1 : SHADES_256 - shade];
-}
-
-/* The codes of a ground that every terminal has: yellow to red, cyan to blue. */
-static int code_of_16(enum ground ground, bool diverging, size_t level)
-{
-    static const int NEUTRAL[GROUND_COUNT] = {[GROUND_LIGHT] = 107, [GROUND_DARK] = 40};
-    static const int SHADES[2][SHADES_16] = {{103, 43, 101, 41}, {106, 46, 104, 44}};
-    const size_t shade = shade_of(diverging, level, SHADES_16);
-    if (shade == 0)
-        return NEUTRAL[ground];
-    return SHADES[is_negative(diverging, level)][ground == GROUND_LIGHT ? shade - 1 : SHADES_16 - shade];
-}
+/* Of 256 colours orange (47 to 75 degrees in Oklab) in steps of lightness 0.90 0.82 0.70 0.62 0.57 0.52, blue (249 to
+ * 262) 0.86 0.76 0.73 0.63 0.53 0.49: what is nearest to each colour of the map would go by way of pink and teal. Of
+ * the 16 that every terminal has, yellow to red and cyan to blue, by their codes. */
+static const int NEUTRAL_256[GROUND_COUNT] = {[GROUND_LIGHT] = 255, [GROUND_DARK] = 236},
+                 OF_256[2 * SHADES_256] = {223, 216, 173, 166, 130, 94, 153, 111, 75, 68, 26, 25},
+                 NEUTRAL_16[GROUND_COUNT] = {[GROUND_LIGHT] = 107, [GROUND_DARK] = 40},
+                 OF_16[2 * SHADES_16] = {103, 43, 101, 41, 106, 46, 104, 44};
 
 static void paint_level(struct terminal_color *terminal, enum ground ground, bool diverging, size_t level)
 {
     char *text = terminal->levels[level];
     const struct color color = colormap_color(diverging, ground, level), ink = colormap_ink(color);
     if (terminal->depth == TERMINAL_COLOR_16) {
-        const int code = code_of_16(ground, diverging, level);
+        const int code = pick(ground, diverging, level, NEUTRAL_16, OF_16, SHADES_16);
         const bool white = code == 40 || code == 41 || code == 44 || code == 104;
         snprintf(text, TERMINAL_COLOR_BYTES, "\033[%d;%dm", code, white ? 97 : 30);
     } else if (terminal->depth == TERMINAL_COLOR_256) {
-        const int index = index_of_256(ground, diverging, level);
+        const int index = pick(ground, diverging, level, NEUTRAL_256, OF_256, SHADES_256);
         const bool black = colormap_ink(color_of_index(index)).red == 0;
         snprintf(text, TERMINAL_COLOR_BYTES, "\033[48;5;%d;38;5;%dm", index, black ? 16 : 231);
     } else if (terminal->depth == TERMINAL_COLOR_TRUE) {

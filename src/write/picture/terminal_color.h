@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The colours of a map on a terminal: escape sequences for as many colours as it has, else characters as shades. */
-#ifndef ATTN_WRITE_PICTURE_TERMINAL_COLOR_H
-#define ATTN_WRITE_PICTURE_TERMINAL_COLOR_H
+#pragma once
 
 #include "write/picture/colormap.h"
 
@@ -25,5 +24,3 @@ void terminal_color_create(struct terminal_color *terminal, enum terminal_color_
 
 /* The character as dense as the step is high: blank, three shades, full; one column wide. */
 const char *terminal_color_shade(size_t level);
-
-#endif

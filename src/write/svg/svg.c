@@ -60,10 +60,7 @@ void svg_words(struct output *output, const char *format, ...)
 {
     char words[SVG_WORDS_BYTES];
     const char *text = words;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(words, sizeof words, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(words, format);
     while (*text != '\0') {
         const size_t plain = strcspn(text, "&<>\"");
         output_write(output, text, plain);
@@ -173,14 +170,12 @@ void svg_mark(struct output *output, const char *attributes, const char *words, 
 
 const char *svg_cell_class(bool diverging, size_t level, char *text)
 {
-    snprintf(text, SVG_CLASS_BYTES, "%c%zu", diverging ? 'd' : 's', level % COLORMAP_LEVELS);
-    return text;
+    return text_format(text, SVG_CLASS_BYTES, "%c%zu", diverging ? 'd' : 's', level % COLORMAP_LEVELS);
 }
 
 const char *svg_cell_attribute(bool diverging, size_t level, char *text)
 {
-    snprintf(text, SVG_CLASS_BYTES, "class=\"%c%zu\"", diverging ? 'd' : 's', level % COLORMAP_LEVELS);
-    return text;
+    return text_format(text, SVG_CLASS_BYTES, "class=\"%c%zu\"", diverging ? 'd' : 's', level % COLORMAP_LEVELS);
 }
 
 size_t svg_paragraph(struct output *output, double x, double y, double pixels, const char *classes, double size,

@@ -3,8 +3,7 @@
  *
  * What a renderer lacks must cost nothing: there is no script, no foreignObject, no CSS variable, and no font but a
  * generic one. rsvg-convert and Inkscape know no @media: of --theme auto they show the light side. */
-#ifndef ATTN_WRITE_SVG_SVG_H
-#define ATTN_WRITE_SVG_SVG_H
+#pragma once
 
 #include "base/output.h"
 #include "model/format.h"
@@ -74,5 +73,3 @@ struct svg_page svg_page(double width, double height, bool slide);
  * "</g>\n</svg>\n" ends. AUTO is light, and dark where the reader prefers that. */
 void svg_open(struct output *output, struct svg_page page);
 void svg_open_page(struct output *output, struct svg_page page, const struct svg_palette *palette, enum theme theme);
-
-#endif

@@ -10,14 +10,6 @@ static const double BELOW = 10, TIP = 6, ABOVE_TIP = 3, PORT = 13, STEP = 8, STR
 
 enum { ARROWS = 8 };
 
-static struct svg_figure *find_figure(const struct svg_picture *picture, enum stage stage)
-{
-    for (size_t i = 0; i < picture->count; i++)
-        if (svg_stage_of(&picture->figures[i]) == stage)
-            return &picture->figures[i];
-    return NULL;
-}
-
 /* The drawn stages that a stage is made from: its sources, or where one is not drawn, that one's sources. A gradient
  * has arrows from gradients alone: its formula names the other tables. */
 static uint64_t find_sources(const struct svg_picture *picture, enum stage stage)
@@ -26,13 +18,13 @@ static uint64_t find_sources(const struct svg_picture *picture, enum stage stage
     const uint64_t from = stage_is_attended(stage) || STAGES[stage].backward
                               ? STAGES[stage].from
                               : STAGE_BIT(stage_before(picture->result->problem, stage));
-    for (int source = 0; source < STAGE_NAMES; source++) {
+    for (enum stage source = 0; source < STAGE_NAMES; source++) {
         if ((from & STAGE_BIT(source)) == 0 || (STAGES[stage].backward && !STAGES[source].backward))
             continue;
-        if (find_figure(picture, (enum stage)source) != NULL)
+        if (svg_figure_of(picture, source) != NULL)
             sources |= STAGE_BIT(source);
-        else if (stage_exists((enum stage)source))
-            sources |= find_sources(picture, (enum stage)source);
+        else if (stage_exists(source))
+            sources |= find_sources(picture, source);
     }
     return sources & STAGE_BIT(STAGE_EMBEDDED) ? sources & ~STAGE_BIT(STAGE_INPUTS) : sources;
 }
@@ -51,13 +43,8 @@ static bool multiplies(const struct svg_picture *picture, const struct svg_figur
     return !stage_exists(before) || stage_is_of_inputs(before);
 }
 
-/* Where a figure begins and ends along the flow, which is down the page, or to the right if it is wide; the
- * middle and the length of its cells across the flow. */
-static double begin_of(const struct svg_picture *picture, const struct svg_figure *figure)
-{
-    return picture->wide ? figure->x : figure->y;
-}
-
+/* Where a figure ends along the flow, which is down the page, or to the right if it is wide; the middle of its cells
+ * across the flow. */
 static double end_of(const struct svg_picture *picture, const struct svg_figure *figure)
 {
     return picture->wide ? svg_cells_right(figure) : svg_cells_bottom(figure);
@@ -66,11 +53,6 @@ static double end_of(const struct svg_picture *picture, const struct svg_figure 
 static double centre_of(const struct svg_picture *picture, const struct svg_figure *figure)
 {
     return picture->wide ? (svg_cells_top(figure) + svg_cells_bottom(figure)) / 2 : svg_cells_centre(figure);
-}
-
-static double length_of(const struct svg_picture *picture, const struct svg_figure *figure)
-{
-    return picture->wide ? svg_cells_bottom(figure) - svg_cells_top(figure) : svg_cells_width(figure);
 }
 
 /* How far across an arrow comes from: sources from the near edge, arrows past other lines from the far one. */
@@ -140,8 +122,9 @@ static void draw_beside(const struct svg_picture *picture, const struct svg_figu
 {
     if (to == from + 1) {
         const bool wide = picture->wide;
+        const struct svg_figure *low = to->height < from->height ? to : from;
         const double along = wide ? svg_cells_centre(svg_cells_width(to) < svg_cells_width(from) ? to : from)
-                                  : svg_cells_middle(to->height < from->height ? to : from);
+                                  : svg_cells_top(low) + svg_panel_height(&low->panel) / 2;
         begin_wire(picture, (wide ? svg_cells_bottom(from) : svg_cells_right(from)) + 4, along);
         end_wire(picture, (wide ? to->y : to->x) - ABOVE_TIP, along, TIP_BESIDE);
         return;
@@ -154,31 +137,15 @@ static void draw_beside(const struct svg_picture *picture, const struct svg_figu
 
 /* --- from line to line ------------------------------------------------------------------------------------------- */
 
-/* The line below which an arrow from above turns to its figure. Arrows from a source to a column turn below the
- * matrices. */
-static size_t turns_beneath(const struct svg_picture *picture, const struct svg_figure *from,
-                            const struct svg_figure *to)
-{
-    return to->column > 0 && svg_rank_of(from) == SVG_SOURCES && picture->bus > 0 ? picture->bus - 1 : to->line - 1;
-}
-
 /* Where an arrow leaves a figure: in its middle, or opposite its aim. */
 static double leaves_at(const struct svg_picture *picture, const struct svg_figure *from, const struct svg_figure *to,
                         double port)
 {
-    const double half = length_of(picture, from) / 2 - STEP, centre = centre_of(picture, from);
+    const double length = picture->wide ? svg_cells_bottom(from) - svg_cells_top(from) : svg_cells_width(from);
+    const double half = length / 2 - STEP, centre = centre_of(picture, from);
     if (from->column != to->column || from->line == to->line)
         return centre;
     return svg_rank_of(from) == SVG_SOURCES || fabs(port - centre) > half ? centre : port;
-}
-
-/* How many sources follow this one. The first one's arrows go around theirs. */
-static double sources_behind(const struct svg_picture *picture, const struct svg_figure *source)
-{
-    double behind = 0;
-    for (const struct svg_figure *figure = source + 1; figure < picture->figures + picture->count; figure++)
-        behind += svg_rank_of(figure) == SVG_SOURCES;
-    return behind;
 }
 
 /* From an earlier line: straight, or round two corners; arrows past other lines run along the near edge from sources,
@@ -186,9 +153,10 @@ static double sources_behind(const struct svg_picture *picture, const struct svg
 static void draw_onward(const struct svg_picture *picture, const struct svg_figure *from, const struct svg_figure *to,
                         double port, double depth)
 {
-    const size_t line = turns_beneath(picture, from, to);
     const double leaves = leaves_at(picture, from, to, port);
     const bool source = svg_rank_of(from) == SVG_SOURCES;
+    /* It turns below this line; from a source to a column, below the matrices. */
+    const size_t line = to->column > 0 && source && picture->bus > 0 ? picture->bus - 1 : to->line - 1;
     const double out = picture->bottoms[from->line] + BELOW + (source ? STEP * (double)(from - picture->figures) : 0);
     const double edge = to->column > 0 ? picture->lane : -SVG_LANE;
     const double lane = source ? edge - depth * 0.6 : picture->far + SVG_LANE;
@@ -201,7 +169,7 @@ static void draw_onward(const struct svg_picture *picture, const struct svg_figu
         go_along(picture, picture->bottoms[line] + BELOW + depth);
         go_across(picture, port);
     }
-    end_wire(picture, port, begin_of(picture, to) - ABOVE_TIP, TIP_ONWARD);
+    end_wire(picture, port, (picture->wide ? to->x : to->y) - ABOVE_TIP, TIP_ONWARD);
 }
 
 /* Where the first arrow from above arrives, so that one that is nearly straight becomes straight. */
@@ -244,8 +212,10 @@ void svg_arrows_draw(const struct svg_picture *picture, const struct svg_figure 
     const double first = count > 0 ? first_port(picture, to, above, count) : 0;
     for (size_t i = 0; i < count; i++) {
         const bool source = svg_rank_of(above[i]) == SVG_SOURCES; /* all arrows of one source turn at one height */
-        const double depth =
-            STEP * (source ? sources_behind(picture, above[i]) : (double)nearer(picture, above, count, i, first));
-        draw_onward(picture, above[i], to, first + (double)i * PORT, depth);
+        size_t depth = source ? 0 : nearer(picture, above, count, i, first);
+        const struct svg_figure *behind = above[i] + 1; /* the first source's arrows go around the others */
+        for (; source && behind < picture->figures + picture->count; behind++)
+            depth += svg_rank_of(behind) == SVG_SOURCES;
+        draw_onward(picture, above[i], to, first + (double)i * PORT, STEP * (double)depth);
     }
 }

@@ -15,6 +15,14 @@ enum stage svg_stage_of(const struct svg_figure *figure)
     return figure->panel.sample.table->stage;
 }
 
+struct svg_figure *svg_figure_of(const struct svg_picture *picture, enum stage stage)
+{
+    for (size_t i = 0; i < picture->count; i++)
+        if (svg_stage_of(&picture->figures[i]) == stage)
+            return &picture->figures[i];
+    return NULL;
+}
+
 bool svg_is_matrix(const struct svg_figure *figure)
 {
     return svg_stage_of(figure) == STAGE_PARAMETERS;
@@ -83,11 +91,6 @@ double svg_cells_width(const struct svg_figure *figure)
 double svg_cells_centre(const struct svg_figure *figure)
 {
     return figure->x + svg_left_of(figure) + svg_cells_width(figure) / 2;
-}
-
-double svg_cells_middle(const struct svg_figure *figure)
-{
-    return svg_cells_top(figure) + svg_panel_height(&figure->panel) / 2;
 }
 
 double svg_cells_right(const struct svg_figure *figure)

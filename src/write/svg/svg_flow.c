@@ -110,9 +110,9 @@ struct svg_figure *svg_flow_next(const struct svg_picture *picture, enum svg_ran
 static double place_columns(const struct svg_picture *picture, double x, size_t per_line)
 {
     double widths[COLUMNS] = {0}, left[COLUMNS] = {0};
-    for (int rank = SVG_OPERANDS; rank >= SVG_WEIGHTS_LINE; rank--)
-        for (struct svg_figure *before = NULL, *figure;
-             (figure = svg_flow_next(picture, (enum svg_rank)rank, before)) != NULL; before = figure) {
+    for (enum svg_rank rank = SVG_OPERANDS; rank >= SVG_WEIGHTS_LINE; rank--)
+        for (struct svg_figure *before = NULL, *figure; (figure = svg_flow_next(picture, rank, before)) != NULL;
+             before = figure) {
             const size_t column = figure->column;
             set_bare(figure, before, per_line);
             if (svg_is_matrix(figure) && !figure->bare)
@@ -166,11 +166,11 @@ static size_t place_operands(struct svg_picture *picture)
         line = 0;
     else
         place_columns(picture, 0, per_line);
-    for (int rank = SVG_WEIGHTS_LINE; rank <= SVG_OPERANDS; rank++) {
+    for (enum svg_rank rank = SVG_WEIGHTS_LINE; rank <= SVG_OPERANDS; rank++) {
         struct svg_figure *figure = NULL;
-        while ((figure = svg_flow_next(picture, (enum svg_rank)rank, figure)) != NULL)
+        while ((figure = svg_flow_next(picture, rank, figure)) != NULL)
             figure->line = line;
-        line += svg_flow_next(picture, (enum svg_rank)rank, NULL) != NULL;
+        line += svg_flow_next(picture, rank, NULL) != NULL;
         picture->bus = rank == SVG_WEIGHTS_LINE ? line : picture->bus;
     }
     return line;
@@ -218,7 +218,6 @@ static size_t count_items(const struct svg_picture *picture)
     return items;
 }
 
-/* The order of a figure within its rank. */
 static int order_of(const struct svg_figure *figure)
 {
     const enum stage stage = svg_is_matrix(figure) ? figure->makes : svg_stage_of(figure);
@@ -246,7 +245,6 @@ double svg_flow_height(const struct svg_picture *picture)
     return items > 1 ? (picture->height + ITEM + BETWEEN) * (double)items - BETWEEN : picture->height;
 }
 
-/* From above to below. */
 static void place_lines(struct svg_picture *picture)
 {
     const size_t squares = fit_squares(picture);

@@ -138,15 +138,6 @@ static void set_root(struct setter *setter)
     }
 }
 
-static void set_product(struct setter *setter)
-{
-    size_t taken;
-    bool bias;
-    const bool symbols = setter->symbol && symbol_at(setter, setter->rest, &taken, &bias) != NULL;
-    text_add(setter->text, "%s", symbols ? THIN : DOT);
-}
-
-/* Signs that keyboards lack. */
 static bool set_sign(struct setter *setter)
 {
     static const struct {
@@ -169,9 +160,12 @@ static bool set_sign(struct setter *setter)
 
 static void set_formula(struct setter *setter)
 {
+    size_t taken;
+    bool bias;
     while (*setter->rest != '\0') {
         if (takes(&setter->rest, PRODUCT))
-            set_product(setter);
+            text_add(setter->text, "%s",
+                     setter->symbol && symbol_at(setter, setter->rest, &taken, &bias) != NULL ? THIN : DOT);
         else if (takes(&setter->rest, "sqrt("))
             set_root(setter);
         else if (isalpha((unsigned char)*setter->rest) && !set_scores(setter))

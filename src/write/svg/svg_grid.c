@@ -16,14 +16,6 @@ static const double SLIDE_TABLE = 300, LEGIBLE = 13; /* the most that a table ta
 /* The most cells of all matrices of a table, and of one matrix in a row; larger tables are reduced. */
 enum { MOST_CELLS = 1 << 17, MOST_SIDE = 128, SMALLEST_SIDE = 8, SMALL_GRID = 4 };
 
-static size_t side_for(size_t matrices)
-{
-    size_t side = MOST_SIDE;
-    while (side > SMALLEST_SIDE && matrices > MOST_CELLS / (side * side))
-        side /= 2;
-    return side;
-}
-
 /* The size of cells with so many matrices in a line. */
 static double cell_for(const struct downsample *sample, size_t per_line)
 {
@@ -138,14 +130,6 @@ static double bar_left(const struct svg_panel *panel, char *low)
     return fmax(panel->left, svg_width(low, LEGEND_SIZE) + LEGEND_GAP);
 }
 
-static double legend_width(const struct svg_panel *panel)
-{
-    char text[CELL_NUMBER_BYTES];
-    const double after = bar_left(panel, text) + BAR_WIDTH + LEGEND_GAP;
-    svg_panel_number(panel, panel->scale.high, text);
-    return draw_marks(panel, NULL, after + svg_width(text, LEGEND_SIZE), 0);
-}
-
 /* The bar from low to high, a rectangle for each step, and the marks. */
 static void draw_legend(const struct svg_figure *figure, struct output *output)
 {
@@ -172,11 +156,14 @@ static void measure_figure(struct svg_figure *figure)
 {
     const size_t matrices = figure->panel.sample.matrices, per_line = figure->per_line;
     const size_t lines = (matrices + per_line - 1) / per_line, across = memory_smaller(matrices, per_line);
-    figure->width = fmax(figure->panel.left + (double)across * step_across(figure), legend_width(&figure->panel));
+    char text[CELL_NUMBER_BYTES];
+    const double bar_end = bar_left(&figure->panel, text) + BAR_WIDTH + LEGEND_GAP;
+    svg_panel_number(&figure->panel, figure->panel.scale.high, text);
+    const double legend = draw_marks(&figure->panel, NULL, bar_end + svg_width(text, LEGEND_SIZE), 0);
+    figure->width = fmax(figure->panel.left + (double)across * step_across(figure), legend);
     figure->height = TITLE + (double)lines * step_down(figure) + LEGEND;
 }
 
-/* One under the other. */
 static void place_down(struct svg_picture *picture)
 {
     double y = 0;
@@ -243,7 +230,9 @@ enum status svg_grid_layout(struct svg_picture *picture)
 {
     for (size_t i = 0; i < picture->count; i++) {
         struct svg_panel *panel = &picture->figures[i].panel;
-        const size_t side = side_for(result_matrices(panel->sample.table));
+        size_t side = MOST_SIDE;
+        while (side > SMALLEST_SIDE && result_matrices(panel->sample.table) > MOST_CELLS / (side * side))
+            side /= 2;
         if (downsample_create(&panel->sample, picture->result, panel->sample.table, side, side, picture->pool,
                               picture->arena, picture->error) != STATUS_OK)
             return picture->error->status;

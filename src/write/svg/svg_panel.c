@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "write/svg/svg_panel.h"
 #include "model/stages.h"
+#include "write/svg/svg_picture.h"
 
 #include <math.h>
 #include <string.h>
@@ -73,9 +73,8 @@ const char *svg_panel_number(const struct svg_panel *panel, double number, char 
     char plain[CELL_NUMBER_BYTES];
     cell_number_text(panel->number, number, plain);
     const bool negative = plain[0] == '-';
-    snprintf(text, CELL_NUMBER_BYTES, "%s%s", negative ? "\xe2\x88\x92" : "",
-             isinf(number) ? "\xe2\x88\x9e" : plain + negative);
-    return text;
+    return text_format(text, CELL_NUMBER_BYTES, "%s%s", negative ? "\xe2\x88\x92" : "",
+                       isinf(number) ? "\xe2\x88\x9e" : plain + negative);
 }
 
 /* What a cell says: its number, in a table of words behind the word. Into text
@@ -194,15 +193,6 @@ static void draw_numbered(const struct pen *pen, size_t row, size_t column)
              masked && forbidden == 0 ? "0" : text);
 }
 
-static void draw_numbers(const struct pen *pen)
-{
-    svg_tag(pen->output, "<g class=\"middle\" style=\"font-size:#px\">\n", pen->panel->number_size);
-    for (size_t row = 0; row < pen->panel->sample.rows; row++)
-        for (size_t column = 0; column < pen->panel->sample.columns; column++)
-            draw_numbered(pen, row, column);
-    output_print(pen->output, "</g>\n");
-}
-
 /* Draws all cells of a step as one path, neighbours in a row as one rectangle. Returns whether there were any. */
 static bool draw_step(const struct pen *pen, size_t level, const char *opening)
 {
@@ -267,7 +257,6 @@ static void draw_row_labels(const struct pen *pen)
     }
 }
 
-/* The sum and the entropy of each row. */
 static void draw_sharpness(const struct pen *pen)
 {
     const struct svg_panel *panel = pen->panel;
@@ -305,10 +294,14 @@ void svg_panel_draw(const struct svg_panel *panel, struct output *output, size_t
                     bool with_row_labels)
 {
     const struct pen pen = {panel, output, matrix, x, y};
-    if (panel->number_size > 0)
-        draw_numbers(&pen);
-    else
+    if (panel->number_size > 0) {
+        svg_tag(output, "<g class=\"middle\" style=\"font-size:#px\">\n", panel->number_size);
+        for (size_t i = 0; i < panel->sample.rows * panel->sample.columns; i++)
+            draw_numbered(&pen, i / panel->sample.columns, i % panel->sample.columns);
+        output_print(output, "</g>\n");
+    } else {
         draw_cells(&pen);
+    }
     if (with_row_labels && (panel->biased || axis_of(panel, true) != AXIS_COLUMN))
         draw_row_labels(&pen);
     if (panel->above > 0)

@@ -2,10 +2,57 @@
 /* A picture: a figure for each table, and three layouts.
  *
  * A layout places the figures and measures the picture; then it draws them. Lengths are pixels. */
-#ifndef ATTN_WRITE_SVG_SVG_PICTURE_H
-#define ATTN_WRITE_SVG_SVG_PICTURE_H
+#pragma once
 
-#include "write/svg/svg_panel.h"
+#include "write/picture/cell_number.h"
+#include "write/svg/svg.h"
+
+/* --- svg_panel.c: one table, its matrices as cells, with numbers where they can be read, tokens on both axes ------ */
+
+/* It is measured once for all matrices of its table, and each is then drawn where the page has its place. */
+struct svg_panel {
+    struct result *result;
+    struct downsample sample;
+    struct colormap_scale scale;
+    struct cell_number_style number;
+    double cell_width, cell_height;
+    double number_size;             /* of the font; 0: the cells are too small for numbers */
+    double left, above, beyond;     /* what labels take before the rows, above the columns, behind the last one */
+    bool row_tokens, column_tokens; /* whether each row, each column has its token; else some have their positions */
+    bool slanted;                   /* column labels that are too wide to stand straight */
+    double longest, label_size;     /* that a label may be, and its font; numbers are no larger */
+    size_t gap_row, gap_column;     /* where numbers are left out; 0: nowhere */
+    bool biased;                    /* its last row is a bias */
+};
+
+/* The limits of a cell: square (of one size, `width`), or as wide as its numbers need. */
+struct svg_measure {
+    double width, height, longest_label, label_size;
+    bool square;
+    int decimals; /* below 0: as cell_number_style chooses */
+};
+
+/* What a sum and an entropy behind a row take, together. */
+static const double SVG_SHARP = 98;
+
+/* Sets everything but result, sample, gaps and biased, which the caller sets. Marks the steps of its cells in the
+ * palette. */
+void svg_panel_measure(struct svg_panel *panel, struct svg_measure measure, struct svg_palette *palette);
+
+double svg_panel_width(const struct svg_panel *panel);
+double svg_panel_height(const struct svg_panel *panel);
+
+/* Draws the matrix, its first cell at x, y; labels lie outside. */
+void svg_panel_draw(const struct svg_panel *panel, struct output *output, size_t matrix, double x, double y,
+                    bool with_row_labels);
+
+/* A number as the cells show it, with a minus as long as a plus, into text (CELL_NUMBER_BYTES); returns text. */
+const char *svg_panel_number(const struct svg_panel *panel, double number, char *text);
+
+/* The token or position of a row or column (the first of a block), into text (SVG_LABEL_BYTES). */
+void svg_panel_label(const struct svg_panel *panel, bool of_rows, size_t matrix, size_t index, char *text);
+
+/* --- the picture -------------------------------------------------------------------------------------------------- */
 
 /* The lines of a flow, from above to below; each may take several. */
 enum svg_rank {
@@ -90,7 +137,6 @@ double svg_wide_place(struct svg_picture *picture);
 
 /* --- svg_walk.c: the walk of one query, animated, on a slide ----------------------------------------------------- */
 
-/* Whether it shows a stage. */
 bool svg_walk_takes(enum stage stage);
 
 /* Of the query, head and item that --explain names, else of the last query of the first. STATUS_USAGE where a table is
@@ -115,6 +161,9 @@ const char *svg_name(const struct result_table *table, char *text);
 
 /* --- svg_figure.c: what a figure of a flow shows, its title, its heads, and where its cells are ------------------ */
 
+/* The first figure of a stage; NULL where there is none. */
+struct svg_figure *svg_figure_of(const struct svg_picture *picture, enum stage stage);
+
 /* STAGE_PARAMETERS of a matrix. */
 enum stage svg_stage_of(const struct svg_figure *figure);
 bool svg_is_matrix(const struct svg_figure *figure);
@@ -137,7 +186,6 @@ void svg_figure_measure(struct svg_figure *figure, size_t per_line);
 double svg_left_of(const struct svg_figure *figure);
 double svg_cells_width(const struct svg_figure *figure);
 double svg_cells_centre(const struct svg_figure *figure);
-double svg_cells_middle(const struct svg_figure *figure);
 double svg_cells_right(const struct svg_figure *figure);
 double svg_cells_top(const struct svg_figure *figure);
 double svg_cells_bottom(const struct svg_figure *figure);
@@ -161,5 +209,3 @@ enum { SVG_WEIGHTS = 4 };
  * row; more than 12 rows or 4 columns are cut to those at the ends. STATUS_SYSTEM where memory is short,
  * STATUS_USAGE where the parameters of a latent were asked for. */
 enum status svg_weights_add(struct svg_picture *picture);
-
-#endif

@@ -69,7 +69,6 @@ static struct spot cell_at(const struct walk *walk, struct spot begin, size_t ro
     return (struct spot){begin.x + walk->cell * (double)column, begin.y + HEIGHT * (double)row};
 }
 
-/* That of the i-th row of T x T tables. */
 static struct spot row_at(const struct walk *walk, size_t i)
 {
     return (struct spot){walk->at_rows.x, walk->at_rows.y + (HEIGHT + GAP) * (double)i};
@@ -101,7 +100,6 @@ static void draw_frame(const struct walk *walk, struct spot at, size_t rows, siz
 
 /* --- time -------------------------------------------------------------------------------------------------------- */
 
-/* A moment, as a share of the whole. */
 static double percent(const struct walk *walk, double seconds)
 {
     return 100 * seconds / walk->total;
@@ -316,24 +314,18 @@ static void draw_still(const struct walk *walk)
 
 /* --- layout ------------------------------------------------------------------------------------------------------ */
 
-static struct svg_panel *panel_of(const struct svg_picture *picture, enum stage stage)
-{
-    for (size_t i = 0; i < picture->count; i++)
-        if (svg_stage_of(&picture->figures[i]) == stage)
-            return &picture->figures[i].panel;
-    return NULL;
-}
-
 /* The tables, their order and where they are. False where one is missing. */
 static bool make_walk(const struct svg_picture *picture, struct walk *walk)
 {
     double names = 0;
     char formula[SVG_FORMULA_BYTES];
     *walk = (struct walk){.picture = picture, .output = picture->output, .cell = CELL_WIDTH, .now = BEGIN};
-    walk->query = panel_of(picture, STAGE_QUERY);
-    walk->key = panel_of(picture, STAGE_KEY);
-    walk->value = panel_of(picture, STAGE_VALUE);
-    walk->context = panel_of(picture, STAGE_CONTEXT);
+    static const enum stage OF[] = {STAGE_QUERY, STAGE_KEY, STAGE_VALUE, STAGE_CONTEXT};
+    const struct svg_panel **panels[] = {&walk->query, &walk->key, &walk->value, &walk->context};
+    for (size_t i = 0; i < sizeof OF / sizeof OF[0]; i++) {
+        const struct svg_figure *figure = svg_figure_of(picture, OF[i]);
+        *panels[i] = figure != NULL ? &figure->panel : NULL;
+    }
     for (size_t i = 0; i < picture->count; i++) {
         const struct svg_figure *figure = &picture->figures[i];
         if (svg_rank_of(figure) != SVG_SQUARES || walk->row_count == MOST_TABLES)

@@ -107,17 +107,6 @@ static enum status make_table(struct svg_picture *picture, const struct matrix *
     return table->name == NULL ? picture->error->status : STATUS_OK;
 }
 
-/* Room for a row of the widest table; the shown matrices may be wider. */
-static enum status widen_row(struct svg_picture *picture)
-{
-    struct result *result = picture->result;
-    if (result->widest >= COLUMNS.most)
-        return STATUS_OK;
-    result->widest = COLUMNS.most;
-    result->numbers = arena_allocate(picture->arena, COLUMNS.most, sizeof result->numbers[0], picture->error);
-    return result->numbers == NULL ? picture->error->status : STATUS_OK;
-}
-
 static enum status add(struct svg_picture *picture, const struct projection *projections, size_t modules,
                        enum stage makes, const char *name)
 {
@@ -147,10 +136,14 @@ enum status svg_weights_add(struct svg_picture *picture)
                                            "without them, or another --format than svg");
     if (!problem_projects(problem) || parameters->latent.rank > 0 || (problem->chosen.stages_asked && !asked))
         return STATUS_OK;
-    if (widen_row(picture) != STATUS_OK)
-        return picture->error->status;
-    for (int i = 0; i < PROJECTION_COUNT; i++) {
-        const enum projection_id id = (enum projection_id)i;
+    struct result *result = picture->result;
+    if (result->widest < COLUMNS.most) { /* the shown matrices may be wider than any table */
+        result->widest = COLUMNS.most;
+        result->numbers = arena_allocate(picture->arena, COLUMNS.most, sizeof result->numbers[0], picture->error);
+        if (result->numbers == NULL)
+            return picture->error->status;
+    }
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++) {
         struct projection *projections = arena_allocate(picture->arena, modules, sizeof *projections, picture->error);
         char name[PARAMETER_NAME_BYTES];
         if (projections == NULL)

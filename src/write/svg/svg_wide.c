@@ -184,21 +184,16 @@ static bool is_before_weights(const struct svg_figure *figure)
     return is_square(figure) && !stage_is_shares(svg_stage_of(figure));
 }
 
-static void leave_out(struct svg_picture *picture, bool (*what)(const struct svg_figure *figure))
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < picture->count; i++)
-        if (!what(&picture->figures[i]))
-            picture->figures[kept++] = picture->figures[i];
-    picture->count = kept;
-}
-
 double svg_wide_place(struct svg_picture *picture)
 {
     bool (*const less[])(const struct svg_figure *figure) = {svg_is_matrix, is_before_weights};
     double size = place_best(picture);
     for (size_t i = 0; i < 2 && size < LEGIBLE && !picture->result->problem->chosen.stages_asked; i++) {
-        leave_out(picture, less[i]);
+        size_t kept = 0;
+        for (size_t figure = 0; figure < picture->count; figure++)
+            if (!less[i](&picture->figures[figure]))
+                picture->figures[kept++] = picture->figures[figure];
+        picture->count = kept;
         size = place_best(picture);
     }
     return size;

@@ -19,15 +19,6 @@ enum { CAPTION_BYTES = 1024, WHOLE_CAPTION_BYTES = 2 * CAPTION_BYTES, DESCRIBED_
 
 /* --- what is drawn ----------------------------------------------------------------------------------------------- */
 
-static enum status too_large(const struct result_table *table, struct error *error)
-{
-    return error_usage(
-        error,
-        "--format svg draws '%s' with all its numbers, which is readable to 12 rows and columns, 4 heads "
-        "and 4 items; expected --stages with tables of T x T alone, such as weights",
-        table->name);
-}
-
 /* Keeps the weights, their gradient, and the next words, which make a flow; returns whether they do. */
 static bool take_weights(struct svg_picture *picture)
 {
@@ -44,7 +35,6 @@ static bool take_weights(struct svg_picture *picture)
     return flow;
 }
 
-/* Chooses the tables to draw, and whether they make a flow. */
 static enum status choose_figures(struct svg_picture *picture, bool *flow)
 {
     struct result *result = picture->result;
@@ -69,7 +59,10 @@ static enum status choose_figures(struct svg_picture *picture, bool *flow)
     if (large == NULL)
         return picture->walks ? STATUS_OK : svg_weights_add(picture);
     if (result->problem->chosen.stages_asked)
-        return too_large(large, picture->error);
+        return error_usage(picture->error,
+                           "--format svg draws '%s' with all its numbers, which is readable to 12 rows and columns, "
+                           "4 heads and 4 items; expected --stages with tables of T x T alone, such as weights",
+                           large->name);
     *flow = take_weights(picture);
     return STATUS_OK;
 }
@@ -207,7 +200,6 @@ static void write_document(const struct svg_picture *picture, bool flow, const c
     output_print(picture->output, "</g>\n</svg>\n");
 }
 
-/* Chooses the figures. */
 static enum status begin_picture(const struct writing *writing, struct svg_picture *picture, bool *flow)
 {
     const size_t figures = writing->result->table_count + SVG_WEIGHTS;

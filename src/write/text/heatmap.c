@@ -8,7 +8,6 @@
 #include "write/picture/terminal_color.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -218,15 +217,10 @@ static void write_word(struct heatmap *map, const char *word)
     output_write(map->output, word, strlen(word));
 }
 
-static void print(struct heatmap *map, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void print(struct heatmap *map, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void print(struct heatmap *map, const char *format, ...)
 {
     char text[128];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(text, format);
     write_word(map, text);
 }
 
@@ -335,7 +329,6 @@ static void write_ticks(struct heatmap *map)
     write_blanks(map, memory_left(width, written));
 }
 
-/* The labels above the columns of so many heads. */
 static void write_column_labels(struct heatmap *map, size_t item, size_t heads)
 {
     char text[LABEL_BYTES];

@@ -3,8 +3,7 @@
  *
  * Fixed decimals, aligned on the point; %e where a table's largest shown magnitude is outside 1e-4 .. 1e6. More than
  * RESULT_ELIDED rows or columns: the first and last half of it, with "..." between; only what is shown is computed. */
-#ifndef ATTN_WRITE_TEXT_TEXT_H
-#define ATTN_WRITE_TEXT_TEXT_H
+#pragma once
 
 #include "base/wrap.h"
 #include "write/writing.h"
@@ -27,5 +26,3 @@ enum status write_text_tables(const struct writing *writing, enum stage stage);
  * Everything beneath the heading. Colours are those that the terminal has, on its ground, as the environment says.
  * STATUS_SYSTEM where memory is short. */
 enum status write_heatmap(const struct writing *writing, const struct result_table *table);
-
-#endif

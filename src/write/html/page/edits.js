@@ -208,8 +208,8 @@ function identityOut(width) {
 /* Why neither the number of heads nor stacking can change; null: they can. */
 function whyHeadsStay(model) {
     if (!isSplit(model)) return model.starts === 'operands' ? model.startsBecause : 'There is one head; attn multihead has several.';
-    if (isRotated(model) || normOf(model, 'query_norm') || normOf(model, 'key_norm'))
-        return 'The norms and rotations fit heads of this width only.';
+    if (isRotated(model) || hasGate(model) || latentOf(model, 'query') || latentOf(model, 'key') || Object.values(NORM_NAMES).some((name) => normOf(model, name)))
+        return 'Norms, rotations, gates and latents fit heads of this width only.';
     if (model.tables.has('sinks') || slopesOf(model) || model.relative || maskOf(model)?.shape[1] > 1)
         return 'The input gives a bias or sinks for each head.';
     return model.draw.kind === 'bits' && model.settings.dropout > 0 ? 'attn drew the dropout; turn it off first.' : null;

@@ -21,13 +21,41 @@ function dotProduct(a, at, b, from, columns) {
 
 /* --- query, key and value ---------------------------------------------------------------------------------------- */
 
+const widthOfHead = ({ dHead, dValue }, id) => (id === 'value' ? dValue : dHead);
 const PROJECTIONS = { query: 'W_query', key: 'W_key', value: 'W_value' };
 
-/* The columns of one head in the weight of its module: { weight, bias, first, columns, width }. */
+/* The two steps of an operand by way of a latent, as src/stage/latent.c has them; null: it has none. */
+const LATENTS = { query: 'query', key: 'key_value', value: 'key_value' };
+function latentOf(model, id) {
+    const stem = LATENTS[id], [first, second] = ['a', 'b'].map((end) => model.tables.get(`W_${stem}_${end}.weight`));
+    return first ? { stem, first, second, bias: model.tables.get(`W_${stem}_a.bias`) || null, rank: second.shape[0], norm: normOf(model, `${stem}_a_norm`) } : null;
+}
+
+/* Of an item's tokens: what the first step makes, (T, columns), and the normed latent, (T, rank). */
+function makeLatent(evaluation, id, item) {
+    const { first: weight, bias, rank, norm } = latentOf(evaluation.model, id), x = sourceNumbers(evaluation, id, item), [dIn, width] = weight.shape, rows = x.length / dIn;
+    const by = { weight, bias, first: 0, columns: width, width }, sums = new Float64Array(rows * width), numbers = new Float64Array(rows * rank);
+    for (let row = 0; row < rows; row++) projectRow(x, row * dIn, dIn, by, sums, row * width);
+    const narrow = sums.map(round), latent = (row) => narrow.subarray(row * width, row * width + rank);
+    for (let row = 0; row < rows; row++) numbers.set(norm ? normRow(norm, latent(row), 0) : latent(row), row * rank);
+    return { narrow, width, numbers, dIn: rank };
+}
+
+/* The rows that the last projection reads: of the inputs, or the latent. */
+const projectedRows = (evaluation, id, item) => (latentOf(evaluation.model, id) ? evaluation.latent(id, item)
+    : { numbers: sourceNumbers(evaluation, id, item), dIn: columnsOf(sourceOf(evaluation.model, id)) });
+
+/* The columns of one head in the weight of its last step: { weight, bias, first, columns, width }. A key by way of a latent
+ * has other columns behind these, which all heads share. */
 function projectionOf(model, id, head) {
+    const latent = latentOf(model, id);
+    if (latent) {
+        const { stem, first, second: weight, rank } = latent, own = columnsOf(weight) / model.heads, columns = widthOfHead(model, id) - (id === 'key' ? columnsOf(first) - rank : 0);
+        return { weight, bias: model.tables.get(`W_${stem}_b.bias`) || null, first: head * own + (id === 'value' ? own - columns : 0), columns, width: columnsOf(weight) };
+    }
     const stem = (model.settings.stacked ? `heads.${head}.` : '') + PROJECTIONS[id];
     const weight = model.tables.get(`${stem}.weight`) || model.tables.get(stem), bias = model.tables.get(`${stem}.bias`) || null;
-    const columns = id === 'value' ? model.dValue : model.dHead;
+    const columns = widthOfHead(model, id);
     return { weight, bias, first: model.settings.stacked ? 0 : head * columns, columns, width: weight.shape[1] };
 }
 
@@ -52,10 +80,13 @@ function sourceNumbers(evaluation, id, item) {
 
 /* A projected head of query (S, d), key (Tk, d) or value (Tk, d_v). */
 function projectHead(evaluation, id, item, head) {
-    const { model } = evaluation, source = sourceNumbers(evaluation, id, item), { shape } = sourceOf(model, id), dIn = shape[shape.length - 1];
+    const { model } = evaluation, { numbers: source, dIn, narrow, width } = projectedRows(evaluation, id, item), d = widthOfHead(model, id);
     const rows = id === 'query' ? model.rows : Array.from({ length: model.keys }, (nothing, key) => key);
-    const by = projectionOf(model, id, head), made = new Float64Array(rows.length * by.columns);
-    rows.forEach((row, i) => projectRow(source, row * dIn, dIn, by, made, i * by.columns));
+    const by = projectionOf(model, id, head), made = new Float64Array(rows.length * d);
+    rows.forEach((row, i) => {
+        projectRow(source, row * dIn, dIn, by, made, i * d);
+        if (by.columns < d) made.set(narrow.subarray(row * width + dIn, (row + 1) * width), i * d + by.columns);
+    });
     return made.map((number) => round(clipped(number, model.job.clip)));
 }
 
@@ -64,7 +95,7 @@ const madeProjections = new Map();
 
 function sharedProjection(evaluation, id, item, head) {
     const { model } = evaluation, { weight, bias, first, columns } = projectionOf(model, id, head), norm = normOf(model, 'norm');
-    const tables = [sourceOf(model, id), weight, bias, norm && norm.weight, norm && norm.bias].map((table) => table && table.numbers);
+    const tables = [sourceOf(model, id), weight, bias, norm && norm.weight, norm && norm.bias, ...latentNames(model, id).map((name) => model.tables.get(name))].map((table) => table && table.numbers);
     const of = [exact, model.tables.get('positions')?.numbers, ...tables, id === 'query' ? model.rows : null, first, columns], name = [id, item, head].join(), known = madeProjections.get(name) || [];
     const found = known.find((one) => one.of.every((part, i) => part === of[i]));
     if (found) return found.made;
@@ -83,7 +114,7 @@ const keyHeadOf = (model, head) => (model.groups ? model.groups(head) : Math.flo
 
 function makeOperand(evaluation, id, item, head) {
     if (evaluation.model.starts === 'operands') return givenHead(evaluation.model, id, item, head);
-    return id === 'value' ? evaluation.projected(id, item, head) : finishHead(evaluation, id, item, head);
+    return finishHead(evaluation, id, item, head);
 }
 
 /* --- the mask ---------------------------------------------------------------------------------------------------- */
@@ -271,6 +302,25 @@ const makeStatistic = (evaluation, stage, line) =>
 
 /* --- heads together ---------------------------------------------------------------------------------------------- */
 
+const hasGate = (model) => model.tables.has('W_gate.weight');
+
+/* The columns of W_gate that a head has: as many as its value, or one for all of them. */
+const gateColumns = (model) => columnsOf(model.tables.get('W_gate.weight')) / model.heads;
+
+/* What goes into the sigmoid of a query, (columns). */
+function gateSums(evaluation, item, head, row) {
+    const { model } = evaluation, weight = model.tables.get('W_gate.weight'), dIn = weight.shape[0], columns = gateColumns(model), sums = new Float64Array(columns);
+    const by = { weight, bias: model.tables.get('W_gate.bias') || null, first: head * columns, columns, width: columnsOf(weight) };
+    projectRow(sourceNumbers(evaluation, 'query', item), model.rows[row] * dIn, dIn, by, sums, 0);
+    return sums.map(round);
+}
+
+/* Of one head, (d_v). */
+function makeGate(evaluation, item, head, row) {
+    const { model } = evaluation, sums = gateSums(evaluation, item, head, row), repeats = model.dValue / sums.length;
+    return Float64Array.from({ length: model.dValue }, (nothing, i) => round(1 / (1 + Math.exp(-sums[Math.floor(i / repeats)]))));
+}
+
 /* Whether a column of the heads side by side is 0, as that of a head that is taken out. */
 const isHeadOut = ({ headsOut, dValue }, column) => headsOut.includes(Math.floor(column / dValue));
 
@@ -279,6 +329,11 @@ function makeHeads(evaluation, item, row) {
     for (let head = 0; head < heads; head++) if (!evaluation.model.headsOut.includes(head)) side.set(evaluation.context(item, head, row), head * dValue);
     return side;
 }
+
+const gateHeads = (evaluation, side, item, row) => (!hasGate(evaluation.model) ? side : eachOf(side, (number, i) => {
+    const { dValue } = evaluation.model;
+    return round(number * evaluation.gate(item, Math.floor(i / dValue), row)[i % dValue]);
+}));
 
 const outProjection = (model) => model.tables.get('out_proj.weight') || null;
 
@@ -298,18 +353,25 @@ function makeOutput(evaluation, item, row) {
 
 const hasHeads = (model) => model.job.has_heads;
 
-const isOfKeys = (stage) => ['projected_key', 'normed_key', 'key', 'value', 'key_inputs'].includes(stage);
+const isOfKeys = (stage) => ['projected_key', 'normed_key', 'key', 'projected_value', 'value', 'key_inputs'].includes(stage);
 
 const namesOf = (model, stem) => Array.from(model.tables.keys()).filter((name) => name === stem || name.startsWith(`${stem}.`));
 
+const latentNames = (model, id) => ['W_*_a', '*_a_norm', 'W_*_b'].flatMap((name) => namesOf(model, name.replace('*', LATENTS[id])));
+
 /* The other tables that a stage is made from, besides the stage before. */
 const GIVEN_FOR = { masked: ['attn_mask', 'alibi_slopes', 'relative_bias.weight'], weights: ['sinks'] };
+
+/* What the projections of the inputs read. */
+const inputsName = (model) => (normOf(model, 'norm') ? 'normed' : embeddedName(model));
 
 /* The tables that a stage is computed from; `names` are the stages before it. */
 function sourcesOf(model, stage, names) {
     const before = names[names.length - 1], { stacked } = model.settings;
     if (stage === 'scores') return ['query', 'key'];
     if (stage === 'context') return [before, 'value'];
+    if (stage === 'gate') return [inputsName(model), ...namesOf(model, 'W_gate')];
+    if (stage === 'heads') return ['context', ...(hasGate(model) ? ['gate'] : [])];
     if (stage === 'output') return ['heads', ...namesOf(model, 'out_proj')];
     if (stage in WORD_STAGES) return WORD_STAGES[stage].from(model, names.filter((name) => !(name in ROW_STATISTICS)).pop());
     if (stage === 'normed') return [embeddedName(model), ...namesOf(model, 'norm')];
@@ -319,9 +381,9 @@ function sourcesOf(model, stage, names) {
     if (!(id in PROJECTIONS)) return [before];
     if (model.starts === 'operands') return [];
     const way = [...stagesOnTheWay(model, id), id], at = way.indexOf(stage);
-    if (id !== 'value' && at > 0) return [way[at - 1], ...(stage.startsWith('normed') || !way.includes(`normed_${id}`) ? namesOf(model, NORM_NAMES[id]) : [])];
+    if (at > 0) return [way[at - 1], ...(stage.startsWith('normed') || !way.includes(`normed_${id}`) ? namesOf(model, NORM_NAMES[id]) : [])];
     const stem = (stacked ? 'heads.0.' : '') + PROJECTIONS[id], source = sourceOf(model, id).name;
-    return [source === 'inputs' ? normOf(model, 'norm') ? 'normed' : embeddedName(model) : source, ...namesOf(model, stem)];
+    return [source === 'inputs' ? inputsName(model) : source, ...namesOf(model, stem), ...latentNames(model, id)];
 }
 
 /* The formula of a stage that a mistake changes. One that begins with a comma continues that of the stage before. */
@@ -334,11 +396,11 @@ function toldOtherwise(tells, stage, names) {
  * head has one, and whether it is T x T. */
 function stagesOf(model, { tells = {} }) {
     const { settings } = model;
-    const there = { capped: settings.softcap > 0, masked: hasMask(model), dropped: settings.dropout > 0, heads: isSplit(model), output: isSplit(model) };
+    const there = { capped: settings.softcap > 0, masked: hasMask(model), dropped: settings.dropout > 0, gate: hasGate(model), heads: isSplit(model), output: isSplit(model) };
     const statistics = Object.keys(ROW_STATISTICS).filter((name) => model.job.stages.some(([asked]) => asked === name));
     const ofWords = Object.keys(WORD_STAGES).filter((name) => hasWordStage(model, name)), isBefore = (name) => name === 'embedded';
-    const names = [...ofWords.filter(isBefore), ...(normOf(model, 'norm') ? ['normed'] : []), ...stagesOnTheWay(model, 'query'), ...stagesOnTheWay(model, 'key'), 'query', 'key',
-        'value', ...SQUARE_STAGES, 'context', 'heads', 'output', ...ofWords.filter((name) => !isBefore(name)), ...statistics].filter((name) => there[name] ?? true);
+    const names = [...ofWords.filter(isBefore), ...(normOf(model, 'norm') ? ['normed'] : []), ...stagesOnTheWay(model, 'query'), ...stagesOnTheWay(model, 'key'), ...stagesOnTheWay(model, 'value'), 'query', 'key',
+        'value', ...SQUARE_STAGES, 'context', 'gate', 'heads', 'output', ...ofWords.filter((name) => !isBefore(name)), ...statistics].filter((name) => there[name] ?? true);
     return names.map((name, i) => ({
         name, formula: toldOtherwise(tells, name, names.slice(0, i)) || formulaOf(model, name, names.slice(0, i)), square: SQUARE_STAGES.includes(name),
         perHead: hasHeads(model) && !['normed', 'heads', 'output'].includes(name) && !(name in WORD_STAGES),
@@ -381,7 +443,7 @@ function makeTable(evaluation, stage, item, head) {
     const [, way, id] = /^(?:(projected|normed)_)?(query|key|value)$/.exec(stage) || [];
     if (id) {
         const numbers = evaluation[way || 'operand'](id, item, id === 'query' ? head : keyHeadOf(model, head));
-        const columns = id === 'value' ? model.dValue : model.dHead;
+        const columns = widthOfHead(model, id);
         return { rows: numbers.length / columns, columns, numbers, masked: null };
     }
     if (stage === 'normed') {
@@ -390,7 +452,7 @@ function makeTable(evaluation, stage, item, head) {
     }
     if (SQUARE_STAGES.includes(stage)) return squareTable(evaluation, stage, item, head);
     if (stage in ROW_STATISTICS) return tableOfRows(rows, 1, (row) => makeStatistic(evaluation, stage, evaluation.line(item, head, row)));
-    if (stage === 'context') return tableOfRows(rows, model.dValue, (row) => evaluation.context(item, head, row));
+    if (stage === 'context' || stage === 'gate') return tableOfRows(rows, model.dValue, (row) => evaluation[stage](item, head, row));
     if (stage in WORD_STAGES) return tableOfRows(rows, WORD_STAGES[stage].make(evaluation, item, 0).length, (row) => WORD_STAGES[stage].make(evaluation, item, row));
     if (stage === 'heads') return tableOfRows(rows, model.heads * model.dValue, (row) => evaluation.heads(item, row));
     if (stage === 'output') return tableOfRows(rows, evaluation.output(item, 0).length, (row) => evaluation.output(item, row));
@@ -421,7 +483,7 @@ function takenOperand(evaluation, id, item, head) {
 function wrongStages({ stages = {}, taken = {} }) {
     const ofRoles = [...(taken.query || taken.key ? ['scores'] : []), ...(taken.value ? ['context'] : [])];
     const { projected, ...others } = stages;
-    return [...Object.keys(others), ...ofRoles, ...(projected ? ['query', 'key', 'value', 'projected_query', 'projected_key'] : [])];
+    return [...Object.keys(others), ...ofRoles, ...(projected ? ['query', 'key', 'value', 'projected_query', 'projected_key', 'projected_value'] : [])];
 }
 
 /* All that is computed of a model, on demand. With a mistake, `model` is the one that is computed instead. */
@@ -442,7 +504,9 @@ function evaluate(asked) {
     kept('started', (item, head, row) => makeLine(evaluation, item, head, row, 'masked'), lines);
     kept('line', (item, head, row) => makeLine(evaluation, item, head, row), lines);
     kept('context', (item, head, row) => makeContext(evaluation, evaluation.line(item, head, row)), 1 << 14);
-    kept('heads', (item, row) => (made.heads || makeHeads)(evaluation, item, row), 1 << 12);
+    kept('latent', (id, item) => makeLatent(evaluation, id, item), 6);
+    kept('gate', (item, head, row) => makeGate(evaluation, item, head, row), 1 << 14);
+    kept('heads', (item, row) => gateHeads(evaluation, (made.heads || makeHeads)(evaluation, item, row), item, row), 1 << 12);
     kept('output', (item, row) => (made.output || makeOutput)(evaluation, item, row), 1 << 12);
     kept('table', (stage, item = 0, head = 0) => ({ ...makeTable(evaluation, stage, item, head), ...labelsOfTable(asked, stage, item) }), 64);
     kept('gradients', () => makeGradients(asked), 1);

@@ -67,7 +67,7 @@ function tableRow(head, ...cells) {
 function productTable({ caption, names, rows, added = [], total, made, shownResult }) {
     const products = rows.map(([, a, b]) => a * b), listed = shownFew(rows.length);
     const left = products.filter((nothing, i) => !listed.includes(i)), shown = listed.map((i) => (i === null ? sumOf(left) : products[i]));
-    const lines = listed.map((i, at) => (i === null ? tableRow('…', '', `${left.length} more, together`, shown[at])
+    const lines = listed.map((i, at) => (i === null ? tableRow(`${left.length} more`, '', '', shown[at])
         : tableRow(rows[i][0], rows[i][1], rows[i][2], products[i])));
     const terms = [...shown, ...added.map(([, number]) => number)].map(shownNumber);
     const sign = relation(sumOf(terms), made, sumOf(terms.map(Math.abs)));
@@ -97,9 +97,10 @@ function headingOf(model, stage, item, row, column) {
 /* --- query, key and value ---------------------------------------------------------------------------------------- */
 
 /* The row of inputs of a token that an operand is computed from: { name, numbers }. */
-function sourceRow(evaluation, id, item, token) {
-    const { model } = evaluation, source = sourceOf(model, id), columns = columnsOf(source), normed = source.name === 'inputs' && normOf(model, 'norm') !== null;
-    return { name: normed ? 'normed' : source.name === 'inputs' ? embeddedName(model) : source.name, numbers: Array.from(sourceNumbers(evaluation, id, item).subarray(token * columns, (token + 1) * columns)) };
+function sourceRow(evaluation, id, item, token, latent = latentOf(evaluation.model, id)) {
+    const { model } = evaluation, source = sourceOf(model, id), columns = columnsOf(source);
+    if (latent) return { name: 'latent', numbers: Array.from(evaluation.latent(id, item).numbers.subarray(token * latent.rank, (token + 1) * latent.rank)) };
+    return { name: source.name === 'inputs' ? inputsName(model) : source.name, numbers: Array.from(sourceNumbers(evaluation, id, item).subarray(token * columns, (token + 1) * columns)) };
 }
 
 /* The terms of a projected column: pairs of input and weight, and the bias. A mistake may read another projection, token
@@ -107,8 +108,14 @@ function sourceRow(evaluation, id, item, token) {
 function projectionTerms(evaluation, id, item, head, row, column) {
     const { model, mistake } = evaluation, by = projectionOf(model, id, head);
     const usual = [id, id === 'query' ? model.rows[row] : row, by.first + column], [from, token, at] = mistake.shows?.projected?.(evaluation, id, item, head, row, column) || usual;
+    const latent = latentOf(model, from);
+    if (latent && column >= by.columns) { // the columns that all heads share
+        const { first, bias: added, rank } = latent, { name, numbers } = sourceRow(evaluation, from, item, token, null), shared = rank + column - by.columns;
+        return { name, weight: first, elsewhere: 'All heads share this column.', pairs: numbers.map((x, k) => [x, first.numbers[k * columnsOf(first) + shared]]), bias: added ? [added.numbers[shared]] : [], biasName: added?.name };
+    }
     const { weight, bias, width } = projectionOf(model, from, head), { name, numbers } = sourceRow(evaluation, from, item, token);
-    const elsewhere = mistake.shows?.projected ? `It is column ${at + 1} of the ${from} of token ${token + 1}, before the heads are cut.` : '';
+    const elsewhere = mistake.shows?.projected ? `It is column ${at + 1} of the ${from} of token ${token + 1}, before the heads are cut.`
+        : latent ? `The latent of a token is ${latent.norm ? 'the norm of ' : ''}its row of ${sourceRow(evaluation, from, item, token, null).name} times ${latent.first.title}.` : '';
     return { name, weight, elsewhere, pairs: numbers.map((x, k) => [x, weight.numbers[k * width + at]]), bias: bias ? [bias.numbers[at]] : [], biasName: bias?.name };
 }
 
@@ -123,10 +130,10 @@ function clipNotes(model, pairs, bias, made) {
 
 function projectedStep(evaluation, id, item, head, row, column) {
     const { model } = evaluation, own = ownHead(model, id, head), { name, weight, elsewhere, pairs, bias, biasName } = projectionTerms(evaluation, id, item, own, row, column);
-    const made = evaluation.projected(id, item, own)[row * (id === 'value' ? model.dValue : model.dHead) + column], [stage] = [...stagesOnTheWay(model, id), id];
+    const made = evaluation.projected(id, item, own)[row * widthOfHead(model, id) + column], [stage] = [...stagesOnTheWay(model, id), id];
     const clips = clipNotes(model, pairs, bias, made);
     const table = productTable({
-        caption: `The products of ${name} and ${weight.name}`, names: ['column', name, `× ${weight.title}`, 'product'],
+        caption: `The products of ${name} and ${weight.name}`, names: ['column', name, `× ${nameText(plainName(weight.name))}`, 'product'],
         rows: pairs.map(([a, b], k) => [String(k + 1), a, b]), added: bias.map((number) => [biasName, number]),
         total: id, made, shownResult: operandResult(made, stage, column),
     });
@@ -134,11 +141,11 @@ function projectedStep(evaluation, id, item, head, row, column) {
 }
 
 function normStep(evaluation, id, item, head, row, column) {
-    const { model } = evaluation, norm = normOf(model, NORM_NAMES[id]), { dHead: d } = model, together = isOfAll(model, norm);
+    const { model } = evaluation, norm = normOf(model, NORM_NAMES[id]), d = widthOfHead(model, id), together = isOfAll(model, id, norm);
     const count = id === 'query' ? model.heads : model.keyHeads, own = ownHead(model, id, head), way = stagesOnTheWay(model, id);
     const heads = together ? Array.from({ length: count }, (nothing, one) => one) : [own];
     const x = Float64Array.from(heads.flatMap((one) => Array.from(evaluation.projected(id, item, one).subarray(row * d, row * d + d))));
-    return normLines(norm, x, together ? own * d + column : column, (together ? 0 : firstWeight(model, norm, own)), evaluation.normed(id, item, own)[row * d + column],
+    return normLines(norm, x, together ? own * d + column : column, (together ? 0 : firstWeight(norm, own)), evaluation.normed(id, item, own)[row * d + column],
         way.includes(`normed_${id}`) ? `normed_${id}` : id, `Its norm${together ? ', over all heads' : ''}`);
 }
 
@@ -206,7 +213,7 @@ function lastColumnLines(last, id, column) {
 /* A column of query, key or value, from the inputs as far as `stage`. */
 function operandSteps(evaluation, stage, id, item, head, row, column) {
     const { model } = evaluation, way = stagesOnTheWay(model, id);
-    const last = job.ways[id] ? lastStep(evaluation, id, item, head, row) : null, title = `${id}, its last step`;
+    const last = job.ways[id] && id !== 'value' ? lastStep(evaluation, id, item, head, row) : null, title = `${id}, its last step`;
     const lastParts = last && stage === id && (job.pairs.length > 0 || last.scale !== 1) ? [step(id, title, '', ...lastColumnLines(last, id, column))] : [];
     if (model.starts === 'operands') return lastParts.length > 0 ? lastParts : [givenStep(evaluation, id, [item, ownHead(model, id, head), row, column])];
     const steps = [projectedStep(evaluation, id, item, head, row, column)];
@@ -386,7 +393,7 @@ function weightLines(evaluation, line, keys) {
 /* How a column of some values is computed, a line each. */
 function valueLines(evaluation, line, keys, column) {
     const { model } = evaluation, own = keyHeadOf(model, line.head);
-    if (model.starts === 'operands' || job.isWrong('value') || evaluation.mistake.taken?.value) return [];
+    if (model.starts === 'operands' || job.isWrong('value') || evaluation.mistake.taken?.value || normOf(model, NORM_NAMES.value)) return [];
     return keys.flatMap((key) => {
         const { pairs, bias } = projectionTerms(evaluation, 'value', line.item, own, key, column), made = evaluation.operand('value', line.item, own)[key * model.dValue + column];
         return clipNotes(model, pairs, bias, made).length > 0 ? [noteLine(`${keyTitle(model, line.item, key)} is clipped to ${numberText(made)}`)] : sumLine(pairs, bias, made, numberText(made));
@@ -412,13 +419,27 @@ function contextSteps(evaluation, item, head, row, column) {
     ];
 }
 
+/* The gate of a column: a product with W_gate, and its sigmoid. */
+function gateSteps(evaluation, item, head, row, column) {
+    const { model } = evaluation, weight = model.tables.get('W_gate.weight'), bias = model.tables.get('W_gate.bias'), width = columnsOf(weight), columns = gateColumns(model);
+    const own = Math.floor(column * columns / model.dValue), at = head * columns + own, sum = gateSums(evaluation, item, head, row)[own], made = evaluation.gate(item, head, row)[column];
+    const { name, numbers } = sourceRow(evaluation, 'query', item, model.rows[row], null);
+    return [step('gate', `Gate, column ${column + 1}`, formulaOfStage(evaluation, 'gate'), productTable({
+        caption: `The products of ${name} and ${weight.name}`, names: ['column', name, `× ${nameText(plainName(weight.name))}`, 'product'],
+        rows: numbers.map((x, k) => [String(k + 1), x, weight.numbers[k * width + at]]), added: bias ? [['W_gate.bias', bias.numbers[at]]] : [],
+        total: 'before sigmoid', made: sum, shownResult: numberText(sum),
+    }), formulaLine(`1 / (1 + exp(${numberText(-sum)})) ${relation(1 / (1 + Math.exp(shownNumber(-sum))), made)} `, result(made, 'gate')))];
+}
+
 /* Heads side by side: each column is one of a head's context. */
 function headsSteps(evaluation, item, row, column) {
     const { model, mistake } = evaluation, { dValue } = model, made = evaluation.heads(item, row)[column];
     const usual = [Math.floor(column / dValue), row, column % dValue], [head, from, own] = mistake.shows?.heads?.(evaluation, row, column) || usual;
     if (job.isWrong('heads')) return [wrongStep('heads', 'Heads side by side', formulaOfStage(evaluation, 'heads'), made)];
+    const gate = hasGate(model) && !isHeadOut(model, column) ? evaluation.gate(item, Math.floor(column / dValue), row)[column % dValue] : null, [context] = [evaluation.context(item, head, from)[own]];
+    const left = gate === null ? '' : `${numberText(context)} × ${operandText(gate)} ${relation(shownNumber(context) * shownNumber(gate), made)} `;
     return [...contextSteps(evaluation, item, head, from, own), step('heads', 'Heads side by side', formulaOfStage(evaluation, 'heads'),
-        formulaLine(result(made, 'heads')), noteLine(`Column ${column + 1} is column ${own + 1} of head ${head + 1}${from === row ? '' : `, query ${model.rows[from] + 1}`}.${isHeadOut(model, column) ? ' This head is taken out.' : ''}`))];
+        formulaLine(left, result(made, 'heads')), noteLine(`Column ${column + 1} is column ${own + 1} of head ${head + 1}${from === row ? '' : `, query ${model.rows[from] + 1}`}.${isHeadOut(model, column) ? ' This head is taken out.' : ''}`))];
 }
 
 function outputSteps(evaluation, item, row, column) {
@@ -429,7 +450,7 @@ function outputSteps(evaluation, item, row, column) {
     const bias = model.tables.get('out_proj.bias'), width = columnsOf(weight), into = shows.output ? 'once' : 'heads';
     const nameOf = (i) => shows.output ? String(i + 1) : `head ${Math.floor(i / model.dValue) + 1}, ${(i % model.dValue) + 1}`;
     return [step('output', `Output, column ${column + 1}`, formula, productTable({
-        caption: 'The heads side by side times out_proj', names: ['column', into, `× ${weight.title}`, 'product'],
+        caption: 'The heads side by side times out_proj', names: ['column', into, `× ${nameText(plainName(weight.name))}`, 'product'],
         rows: Array.from(side, (number, i) => [nameOf(i), number, weight.numbers[i * width + column]]),
         added: bias ? [['out_proj.bias', bias.numbers[column]]] : [], total: 'output', made, shownResult: result(made, 'output'),
     }))];
@@ -532,6 +553,7 @@ function stepsOf(evaluation, stage, item, head, row, column) {
     if (stage === 'normed') return normedSteps(evaluation, item, row, column);
     if (stage === 'entropy') return entropySteps(evaluation, item, head, row);
     if (stage === 'context') return contextSteps(evaluation, item, head, row, column);
+    if (stage === 'gate') return gateSteps(evaluation, item, head, row, column);
     if (stage === 'heads') return headsSteps(evaluation, item, row, column);
     if (stage === 'output') return outputSteps(evaluation, item, row, column);
     const { shape } = evaluation.asked.tables.get(stage);

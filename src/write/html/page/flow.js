@@ -5,7 +5,8 @@
 /* The steps: the operation on the tables before, and the tables that it makes. A lane has the matrices of a
  * projection, and what they make, one after another. */
 const LANES = ['query', 'key', 'value'].map((side) => ({
-    matrices: [`W_${side}.weight`, `W_${side}`, `W_${side}.bias`, `${side}_norm.weight`, `${side}_norm.bias`], made: [`projected_${side}`, `normed_${side}`, side],
+    matrices: [...['W_*_a.weight', 'W_*_a.bias', '*_a_norm.weight', 'W_*_b.weight', 'W_*_b.bias'].map((name) => name.replace('*', LATENTS[side])).filter(() => side !== 'value'),
+        `W_${side}.weight`, `W_${side}`, `W_${side}.bias`, `${side}_norm.weight`, `${side}_norm.bias`], made: [`projected_${side}`, `normed_${side}`, side],
 }));
 const WAY = [
     { names: ['inputs', 'key_inputs'] },
@@ -20,7 +21,8 @@ const WAY = [
     { done: 'softmax', names: ['sinks', 'weights', 'entropy'] },
     { done: 'dropout', names: ['dropped'] },
     { done: 'times the values, added up', names: ['context'] },
-    { done: 'side by side', names: ['heads'] },
+    { done: 'gate: inputs times W_gate, sigmoid', lanes: [{ matrices: ['W_gate.weight', 'W_gate.bias'], made: ['gate'] }] },
+    { done: (there) => `${there('gate') ? 'context times gate, ' : ''}side by side`, names: ['heads'] },
     { done: 'times out_proj', lanes: [{ matrices: ['out_proj.weight', 'out_proj', 'out_proj.bias'], made: ['output'] }] },
     { done: 'added to what went in', names: ['residual'] },
     { done: 'times the unembedding', lanes: [{ matrices: ['unembedding', 'unembedding_bias'], made: ['logits'] }] },
@@ -71,7 +73,8 @@ function addStep({ done, names = [], lanes = [] }, there) {
     if (here.length === 0 && parallel.length === 0) return;
     const body = element('div', { class: lanes.length > 0 ? 'lanes' : 'flow-tables' });
     const isMade = here.length > 0 || parallel.some(({ matrices }) => matrices.some(there));
-    if (byId('flow').childElementCount > 0 && done && isMade) addArrow(done, byId('flow'));
+    const text = typeof done === 'function' ? done(there) : done;
+    if (byId('flow').childElementCount > 0 && text && isMade) addArrow(text, byId('flow'));
     if (lanes.length > 1) flow.lanes = body;
     here.forEach((name) => addCard(name, body));
     parallel.forEach((lane) => addLane(lane, there, body));

@@ -16,8 +16,8 @@ function toldFormula(model, stage) {
 
 function projectionFormula(model, stage) {
     const id = stage.replace(/^projected_/, ''), stem = PROJECTIONS[id];
-    if (model.starts === 'operands' || (stage === id && stagesOnTheWay(model, id).length > 0 && id !== 'value')) return toldFormula(model, stage);
-    const normed = normOf(model, 'norm') && sourceOf(model, id).name === 'inputs', source = normed ? 'normed' : sourceOf(model, id).name === 'inputs' ? embeddedName(model) : sourceOf(model, id).name;
+    if (model.starts === 'operands' || latentOf(model, id) || (stage === id && stagesOnTheWay(model, id).length > 0)) return toldFormula(model, stage);
+    const { name } = sourceOf(model, id), source = name === 'inputs' ? inputsName(model) : name;
     const bias = model.tables.has(`${model.settings.stacked ? 'heads.0.' : ''}${stem}.bias`) ? ` + ${stem}.bias` : '';
     const heads = model.settings.stacked ? ' of each head' : hasHeads(model) ? ', cut into heads' : '';
     const within = job.clip > 0 ? `, clipped to +-${job.clip}` : '';
@@ -55,7 +55,8 @@ const FORMULAS = {
     weights: (model, before) => `softmax(${before})${model.tables.has('sinks') ? ', a sink in the sum' : ''}`,
     dropped: ({ settings: { dropout } }) => `weights / (1 - ${dropout}) where kept, else 0`,
     context: (model, before) => `${before} . value`,
-    heads: () => 'context of all heads, side by side',
+    gate: (model) => `sigmoid(${inputsName(model)} . W_gate.weight^T${model.tables.has('W_gate.bias') ? ' + W_gate.bias' : ''})${gateColumns(model) === 1 && model.dValue > 1 ? ', one for each head' : ''}`,
+    heads: (model) => `context of all heads${hasGate(model) ? ' x gate' : ''}, side by side`,
     output: (model) => (model.settings.stacked ? 'heads side by side' : `heads . out_proj.weight^T${model.tables.has('out_proj.bias') ? ' + out_proj.bias' : ''}`),
 };
 

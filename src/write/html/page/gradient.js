@@ -94,8 +94,12 @@ function outputBack(back, item, row) {
         if (out) addTimes(tables.get(out.name).numbers, k * columns, last, 0, columns, forward.heads(item, row)[k]);
     }
     if (out && tables.has('out_proj.bias')) addTimes(tables.get('out_proj.bias').numbers, 0, last, 0, columns, 1);
-    for (let head = 0; head < heads; head++) if (!model.headsOut.includes(head))
-        back.stage('context', item, head, queries, dValue).set(side.subarray(at + head * dValue, at + (head + 1) * dValue), row * dValue);
+    for (let head = 0; head < heads; head++) if (!model.headsOut.includes(head)) {
+        const own = side.subarray(at + head * dValue, at + (head + 1) * dValue), gate = hasGate(model) ? forward.gate(item, head, row) : null;
+        back.stage('context', item, head, queries, dValue).set(gate ? eachOf(own, (number, i) => number * gate[i]) : own, row * dValue);
+        if (gate) back.stage('gate', item, head, queries, dValue).set(eachOf(forward.context(item, head, row), (number, i) => number * own[i]), row * dValue);
+    }
+    if (hasGate(model)) gateBack(back, item, row);
 }
 
 /* --- from query, key and value to inputs and parameters ---------------------------------------------------------- */
@@ -113,7 +117,7 @@ function normBack({ tables }, norm, x, above, first) {
 /* A row of query or key before scale and rotation. */
 function rotateBack(model, id, position, above) {
     const made = eachOf(above, (number) => number * (isScaledQuery(model, id) ? queryScaleOf(model) : 1)), scaled = made.slice();
-    for (let pair = 0; pair < job.pairs.length && isRotated(model) && position !== null; pair++) {
+    for (let pair = 0; pair < job.pairs.length && isRotated(model, id) && position !== null; pair++) {
         const [first, second, toFirst, toSecond] = job.pairs[pair], { cosine, sine } = rotationOf(position, pair);
         made[first] = scaled[toFirst] * cosine + scaled[toSecond] * sine;
         made[second] = scaled[toSecond] * cosine - scaled[toFirst] * sine;
@@ -121,43 +125,73 @@ function rotateBack(model, id, position, above) {
     return made;
 }
 
-/* A row of all heads of query or key before their norms. */
+/* A row of all heads of query, key or value before their norms. */
 function normsBack(back, id, item, row, above) {
-    const { model, forward } = back, norm = normOf(model, NORM_NAMES[id]), d = model.dHead;
+    const { model, forward } = back, norm = normOf(model, NORM_NAMES[id]), d = widthOfHead(model, id);
     if (!norm) return above;
     const x = above.map((nothing, head) => forward.projected(id, item, head).subarray(row * d, row * d + d));
-    if (!isOfAll(model, norm)) return above.map((numbers, head) => normBack(back, norm, x[head], numbers, firstWeight(model, norm, head)));
+    if (!isOfAll(model, id, norm)) return above.map((numbers, head) => normBack(back, norm, x[head], numbers, firstWeight(norm, head)));
     const join = (parts) => Float64Array.from(parts.flatMap((part) => Array.from(part))), made = normBack(back, norm, join(x), join(above), 0);
     return above.map((nothing, head) => made.subarray(head * d, head * d + d));
 }
 
+/* What comes back to a row of the inputs or key inputs: through their norm. */
+function sourceBack(back, source, item, row, rows, share) {
+    const { model, forward, tables } = back, dIn = columnsOf(source), norm = source.name === 'inputs' ? normOf(model, 'norm') : null;
+    const own = norm ? normBack(back, norm, forward.embedded(item).subarray(row * dIn, (row + 1) * dIn), share, 0) : share;
+    if (source.name === 'inputs') inputsBack(back, item, row, own);
+    else addTimes(tables.get(source.name).numbers, (item * rows + row) * dIn, own, 0, dIn, 1);
+    if (norm) addTimes(back.stage('normed', item, 0, rows, dIn), row * dIn, share, 0, dIn, 1);
+}
+
+/* From the gate of a row through its sigmoid to W_gate and the inputs. */
+function gateBack(back, item, row) {
+    const { model, forward, tables } = back, { heads, dValue, queries } = model, weight = model.tables.get('W_gate.weight'), [dIn, width] = weight.shape;
+    const sums = new Float64Array(width), x = sourceNumbers(forward, 'query', item), repeats = heads * dValue / width;
+    for (let head = 0; head < heads; head++) forward.gate(item, head, row).forEach((gate, i) => {
+        sums[Math.floor((head * dValue + i) / repeats)] += back.stage('gate', item, head, queries, dValue)[row * dValue + i] * gate * (1 - gate);
+    });
+    for (let k = 0; k < dIn; k++) addTimes(tables.get('W_gate.weight').numbers, k * width, sums, 0, width, x[row * dIn + k]);
+    if (tables.has('W_gate.bias')) addTimes(tables.get('W_gate.bias').numbers, 0, sums, 0, width, 1);
+    sourceBack(back, model.tables.get('inputs'), item, row, queries, Float64Array.from({ length: dIn }, (nothing, k) => dotProduct(sums, 0, weight.numbers, k * width, width)));
+}
+
+/* From the latent of a row, and the columns behind it that all heads share, to the source, (d_in). */
+function latentBack({ model, forward, tables }, id, item, row, share, shared) {
+    const { first, rank, norm, bias } = latentOf(model, id), { narrow, width } = forward.latent(id, item), above = new Float64Array(width), [dIn] = first.shape;
+    const x = sourceNumbers(forward, id, item), latent = narrow.subarray(row * width, row * width + rank);
+    above.set(norm ? normBack({ tables }, norm, latent, share, 0) : share);
+    above.set(shared, rank);
+    for (let k = 0; k < dIn; k++) addTimes(tables.get(first.name).numbers, k * width, above, 0, width, x[row * dIn + k]);
+    if (bias) addTimes(tables.get(bias.name).numbers, 0, above, 0, width, 1);
+    return Float64Array.from({ length: dIn }, (nothing, k) => dotProduct(above, 0, first.numbers, k * width, width));
+}
+
 function projectionBack(back, id, item, row) {
-    const { model, forward, tables } = back, heads = id === 'query' ? model.heads : model.keyHeads, source = sourceOf(model, id), dIn = columnsOf(source);
-    const x = sourceNumbers(forward, id, item), columns = id === 'value' ? model.dValue : model.dHead, rows = id === 'query' ? model.queries : model.keys;
-    const below = back.stage(`inputs by way of ${id}`, item, 0, rows, dIn), keep = (stage, above) => above.forEach((numbers, head) =>
+    const { model, forward, tables } = back, heads = id === 'query' ? model.heads : model.keyHeads, source = sourceOf(model, id), latent = latentOf(model, id);
+    const { numbers: x, dIn, width: wide } = projectedRows(forward, id, item), columns = widthOfHead(model, id), rows = id === 'query' ? model.queries : model.keys;
+    const below = new Float64Array(dIn), shared = new Float64Array(latent ? wide - dIn : 0), keep = (stage, above) => above.forEach((numbers, head) =>
         back.stage(stage, item, head, rows, columns).set(numbers, row * columns));
     let above = Array.from({ length: heads }, (nothing, head) => back.stage(id, item, head, rows, columns).subarray(row * columns, (row + 1) * columns));
     if (id !== 'value') {
         above = above.map((numbers) => rotateBack(model, id, positionOf(model, id, item, row), numbers));
         keep(`normed_${id}`, above);
-        above = normsBack(back, id, item, row, above);
-        keep(`projected_${id}`, above);
     }
+    above = normsBack(back, id, item, row, above);
+    keep(`projected_${id}`, above);
     above.forEach((numbers, head) => {
         const by = projectionOf(model, id, head), { weight, bias, first, width } = by, projected = new Float64Array(columns);
         projectRow(x, row * dIn, dIn, by, projected, 0);
+        if (by.columns < columns) projected.set(forward.latent(id, item).narrow.subarray(row * wide + dIn, (row + 1) * wide), by.columns);
         const unclipped = eachOf(numbers, (number, j) => (clipped(projected[j], job.clip) === projected[j] ? number : 0));
         for (let k = 0; k < dIn; k++) {
-            addTimes(tables.get(weight.name).numbers, k * width + first, unclipped, 0, columns, x[row * dIn + k]);
-            below[row * dIn + k] += dotProduct(unclipped, 0, weight.numbers, k * width + first, columns);
+            addTimes(tables.get(weight.name).numbers, k * width + first, unclipped, 0, by.columns, x[row * dIn + k]);
+            below[k] += dotProduct(unclipped, 0, weight.numbers, k * width + first, by.columns);
         }
-        if (bias) addTimes(tables.get(bias.name).numbers, first, unclipped, 0, columns, 1);
+        if (bias) addTimes(tables.get(bias.name).numbers, first, unclipped, 0, by.columns, 1);
+        addTimes(shared, 0, unclipped, by.columns, columns - by.columns, 1);
     });
-    const norm = source.name === 'inputs' ? normOf(model, 'norm') : null, at = (item * rows + row) * dIn, share = below.subarray(row * dIn, (row + 1) * dIn);
-    const own = norm ? normBack(back, norm, (source.name === 'inputs' ? forward.embedded(item) : source.numbers.subarray(item * rows * dIn)).subarray(row * dIn, (row + 1) * dIn), share, 0) : share;
-    if (source.name === 'inputs') inputsBack(back, item, row, own);
-    else addTimes(tables.get(source.name).numbers, at, own, 0, dIn, 1);
-    if (norm) addTimes(back.stage('normed', item, 0, rows, dIn), row * dIn, share, 0, dIn, 1);
+    sourceBack(back, source, item, row, rows, latent ? latentBack(back, id, item, row, below, shared) : below);
 }
 
 /* --- all of them ------------------------------------------------------------------------------------------------- */
@@ -201,15 +235,15 @@ const GRADIENT_FORMULAS = {
     unembedding: () => 'residual^T . grad_logits', unembedding_bias: () => 'the sum of grad_logits over the tokens', embedded: () => 'that of the inputs', positions: () => 'the sum of grad_inputs over the items',
     output: (model) => (model.tables.has('unembedding') ? 'grad_residual' : givenGradient ? 'as given' : 'ones: the loss is the sum of the output'),
     heads: (model) => (outProjection(model) && !model.settings.stacked ? 'grad_output . out_proj.weight' : 'grad_output'),
-    context: (model) => (model.tables.has('unembedding') && !isSplit(model) ? 'grad_residual' : isSplit(model) ? 'that of the heads side by side' : givenGradient ? 'as attn gives it' : 'ones: the loss is the sum of the context'),
-    dropped: () => 'grad_context . value^T',
+    context: (model) => (model.tables.has('unembedding') && !isSplit(model) ? 'grad_residual' : isSplit(model) ? `that of the heads side by side${hasGate(model) ? ', x gate' : ''}` : givenGradient ? 'as attn gives it' : 'ones: the loss is the sum of the context'),
+    gate: () => 'that of the heads side by side, x context', dropped: () => 'grad_context . value^T',
     weights: ({ settings: { dropout } }) => (dropout > 0 ? `grad_dropped / (1 - ${dropout}) where kept, else 0` : 'grad_context . value^T'),
     masked: () => 'weights x (grad_weights - delta), delta = sum(weights x grad_weights)',
     capped: (model) => (hasMask(model) ? 'grad_masked' : GRADIENT_FORMULAS.masked()),
     scaled: (model) => (model.settings.softcap > 0 ? `grad_capped x (1 - (capped / ${model.settings.softcap})^2)` : GRADIENT_FORMULAS.capped(model)),
     scores: (model) => `grad_scaled x ${scaleOf(model)}`,
     query: () => 'grad_scores . key', key: () => 'grad_scores^T . query', value: (model) => `${model.settings.dropout > 0 ? 'dropped' : 'weights'}^T . grad_context`,
-    inputs: (model) => `the sum of what comes back by query, key and value${model.tables.has('unembedding') ? ', and of grad_residual' : ''}`, key_inputs: () => 'the sum of what comes back by key and value',
+    inputs: (model) => `the sum of what comes back by query, key${hasGate(model) ? ', value and gate' : ' and value'}${model.tables.has('unembedding') ? ', and of grad_residual' : ''}`, key_inputs: () => 'the sum of what comes back by key and value',
     attn_mask: () => 'grad_masked, summed where one number serves several scores', sinks: () => '- sum(share of the sink x delta)',
     alibi_slopes: () => '- sum(grad_masked x |key - query|)',
 };
@@ -234,12 +268,14 @@ function gradientProducts(evaluation, name, item, head, row, column) {
     const queries = (rowOf) => sharing.flatMap((of) => titles(model.rows.length, (r) =>
         [`${sharing.length > 1 ? `head ${of + 1}, ` : ''}query ${r + 1}`, ...rowOf(r, of)]));
     const out = split && !model.settings.stacked ? outProjection(model) : null;
+    const ofHeads = (stage) => [[String(column + 1), ...(model.headsOut.includes(head) ? [0, 0] : [g('heads', row, head * dValue + column, 0), evaluation[stage](item, head, row)[column]])]];
     const throughOut = (at) => titles(columnsOf(out), (c) => [String(c + 1), g('output', row, c), out.numbers[at * columnsOf(out) + c]]);
     const throughValue = () => titles(dValue, (c) => [String(c + 1), g('context', row, c), operand('value', column, c)]);
     const unembedding = model.tables.get('unembedding'), throughWords = () => titles(columnsOf(unembedding), (c) => [wordText(c), g('logits', row, c), unembedding.numbers[column * columnsOf(unembedding) + c]]);
     const made = {
         ...(unembedding ? { residual: () => ['grad_logits', 'unembedding', throughWords()] } : {}),
         ...(out ? { heads: () => ['grad_output', 'out_proj', throughOut(column)], context: () => ['grad_output', 'out_proj', model.headsOut.includes(head) ? [] : throughOut(head * dValue + column)] } : {}),
+        ...(hasGate(model) ? { context: () => ['grad_heads', 'gate', ofHeads('gate')], gate: () => ['grad_heads', 'context', ofHeads('context')] } : {}),
         [model.settings.dropout > 0 ? 'dropped' : 'weights']: () => ['grad_context', 'value', evaluation.line(item, head, row).bias[column] > -Infinity ? throughValue() : []],
         query: () => ['grad_scores', 'key', keys((key) => [g('scores', row, key), operand('key', key, column)])],
         key: () => ['grad_scores', 'query', queries((r, of) => [g('scores', r, row, of), operand('query', r, column, of)])],

@@ -99,7 +99,7 @@ function numbersBefore(name, now, was) {
 const differenceOf = (now, was) => (Object.is(now, was) ? 0 : now - was);
 
 function makeShown(name, head) {
-    const now = tableIn(after, name, head), signs = state.layer === 'gradients' || !isShare(name);
+    const now = tableIn(after, name, head), signs = state.layer === 'gradients' || !(isShare(name) || name === 'gate');
     if (!isEdited()) return { name, head, mode: 'after', ...now, signs, ghosts: null, most: largestMagnitude(now.numbers) };
     const was = tableBefore(name, head), ghosts = numbersBefore(name, now, was);
     const most = Math.max(largestMagnitude(now.numbers), was ? largestMagnitude(was.numbers) : 0);
@@ -200,6 +200,7 @@ const ROW_SENTENCES = {
     entropy: 'Each row is one query: how evenly it looks at the keys: 0 for one key alone, log of their number for all alike.',
     dropped: 'Each row is one query: its weights after dropout.',
     context: 'Each row is one query: the sum of the values, each times its weight.',
+    gate: 'Each row is one query: how much of each number of its context passes, from 0 to 1.',
     heads: 'Each row is one query: the contexts of all heads, one after another.',
     output: 'Each row is one query: what the module returns.',
 };
@@ -209,7 +210,8 @@ function rowSentence(name) {
     if (stem) return `Each column makes one number of every ${stem[1]}: a token times this column, added up.`;
     if (/bias$/.test(name)) return 'One number for each column, added at the end.';
     if (name === 'out_proj.weight') return 'Each column makes one number of the output from the heads side by side.';
-    const before = /^(projected|normed)_(query|key)$/.exec(name);
+    if (name === 'W_gate.weight') return 'Each column makes one number of the gate of every token, before the sigmoid.';
+    const before = /^(projected|normed)_(query|key|value)$/.exec(name);
     const how = { projected: 'as its matrix makes it', normed: 'after its norm' };
     if (before) return `Each row is the ${before[2]} of one token, ${how[before[1]]}.`;
     return ROW_SENTENCES[name] || '';

@@ -25,7 +25,7 @@ const drops = lacks(({ settings }) => settings.dropout > 0, 'There is no dropout
 const projects = lacks(({ starts }) => starts === 'inputs', 'This page starts at query, key and value.');
 const isMasked = lacks(hasMask, 'There is no mask.');
 const hasAllRows = lacks(({ rows, queries }) => rows.length === queries, 'Only some queries are on this page.');
-const isCut = lacks((model) => isSplit(model) && !model.settings.stacked && model.heads > 1, 'Nothing is split into heads.');
+const isCut = lacks((model) => isSplit(model) && !latentOf(model, 'key') && !model.settings.stacked && model.heads > 1, 'Nothing is split into heads.');
 const rowsAlike = firstOf(hasAllRows, lacks(({ queries, keys, heads, keyHeads }) => queries === keys && heads === keyHeads, 'Query and key have other shapes.'));
 const columnsAlike = lacks(({ dHead, dValue }) => dHead === dValue, 'Key and value have other shapes.');
 const hasOut = lacks((model) => isSplit(model) && outProjection(model) !== null && !model.settings.stacked, 'There is no out_proj.');
@@ -183,7 +183,7 @@ const isWeight = ({ name, shape }, stems) => shape.length === 2 && stems.some((s
 const isBias = ({ name }, stems) => stems.some((stem) => name.replace(/^heads\.\d+\./, '') === `${stem}.bias`);
 
 const matrixTransposed = (...stems) => ({
-    why: firstOf(projects, lacks((model) => Array.from(model.tables.values()).filter((table) => isWeight(table, stems)).every(({ shape: [rows, columns] }) => rows === columns), 'The matrix is not square.')),
+    why: firstOf(projects, lacks((model) => stems.every((stem) => Array.from(model.tables.values()).some((table) => isWeight(table, [stem]) && table.shape[0] === table.shape[1])), 'The matrix is not square.')),
     change: changedTables((table) => isWeight(table, stems), transpose),
     tells: Object.fromEntries(stems.map((stem) => [stem.replace('W_', ''), 'inputs . the transpose of the matrix'])),
 });
@@ -206,7 +206,7 @@ function wholeProjection(evaluation, id, item) {
 /* `at(sizes, id, head, token, column)` -> [id, index into the numbers (T, H d) of that projection]. */
 const splitOtherwise = (at, formula, why = isCut) => {
     const readAt = ({ model }, id, head, row, column) => at({
-        heads: id === 'query' ? model.heads : model.keyHeads, columns: id === 'value' ? model.dValue : model.dHead, tokens: id === 'query' ? model.queries : model.keys,
+        heads: id === 'query' ? model.heads : model.keyHeads, columns: widthOfHead(model, id), tokens: id === 'query' ? model.queries : model.keys,
     }, id, head, id === 'query' ? model.rows[row] : row, column);
     return {
         why, tells: { projected: formula },
@@ -218,7 +218,7 @@ const splitOtherwise = (at, formula, why = isCut) => {
         },
         stages: {
             projected: (evaluation, id, item, head) => {
-                const { model } = evaluation, columns = id === 'value' ? model.dValue : model.dHead, rows = id === 'query' ? model.rows.length : model.keys;
+                const { model } = evaluation, columns = widthOfHead(model, id), rows = id === 'query' ? model.rows.length : model.keys;
                 return Float64Array.from({ length: rows * columns }, (nothing, i) => {
                     const [from, place] = readAt(evaluation, id, head, Math.floor(i / columns), i % columns);
                     return round(clipped(evaluation.whole(from, item).numbers[place], job.clip));

@@ -3,7 +3,7 @@
 
 /* --- norms ------------------------------------------------------------------------------------------------------- */
 
-const NORM_NAMES = { query: 'query_norm', key: 'key_norm' };
+const NORM_NAMES = { query: 'query_norm', key: 'key_norm', value: 'value_norm' };
 
 /* A norm of the job, { kind, eps, weight, bias }, the last two tables or null; null: there is no such norm. */
 function normOf(model, name) {
@@ -28,8 +28,8 @@ function normRow(norm, x, first) {
 }
 
 /* Whether the norm takes all heads of a token together; else where the weights of a head begin. */
-const isOfAll = ({ dHead }, { weight }) => weight !== null && weight.shape.length === 1 && weight.shape[0] !== dHead;
-const firstWeight = ({ dHead }, { weight }, head) => (weight && weight.shape.length === 2 ? head * dHead : 0);
+const isOfAll = (model, id, { weight }) => weight !== null && weight.shape.length === 1 && weight.shape[0] !== widthOfHead(model, id);
+const firstWeight = ({ weight }, head) => (weight && weight.shape.length === 2 ? head * weight.shape[1] : 0);
 
 /* The normed inputs of an item, (T, d_in). */
 function normInputs(model, item) {
@@ -42,16 +42,16 @@ function normInputs(model, item) {
     return made;
 }
 
-/* A normed head of query or key, (rows, d): together with all heads of a token, or alone. */
+/* A normed head of query, key or value, (rows, d): together with all heads of a token, or alone. */
 function normHead(evaluation, id, item, head) {
-    const { model } = evaluation, { dHead: d } = model, norm = normOf(model, NORM_NAMES[id]), own = evaluation.projected(id, item, head);
+    const { model } = evaluation, d = widthOfHead(model, id), norm = normOf(model, NORM_NAMES[id]), own = evaluation.projected(id, item, head);
     if (!norm) return own;
-    const count = id === 'query' ? model.heads : model.keyHeads, made = new Float64Array(own.length), together = isOfAll(model, norm);
+    const count = id === 'query' ? model.heads : model.keyHeads, made = new Float64Array(own.length), together = isOfAll(model, id, norm);
     const heads = together ? Array.from({ length: count }, (nothing, one) => evaluation.projected(id, item, one)) : [own];
     for (let at = 0; at < own.length; at += d) {
         const row = new Float64Array(heads.length * d);
         heads.forEach((numbers, i) => row.set(numbers.subarray(at, at + d), i * d));
-        const normed = normRow(norm, row, firstWeight(model, norm, head));
+        const normed = normRow(norm, row, firstWeight(norm, head));
         made.set(together ? normed.subarray(head * d, head * d + d) : normed, at);
     }
     return made;
@@ -59,7 +59,7 @@ function normHead(evaluation, id, item, head) {
 
 /* --- rotation ---------------------------------------------------------------------------------------------------- */
 
-const isRotated = (model) => model.starts === 'inputs' && job.pairs.length > 0;
+const isRotated = (model, id) => model.starts === 'inputs' && job.pairs.length > 0 && id !== 'value';
 const isScaledQuery = (model, id) => model.starts === 'inputs' && job.scales_query && id === 'query';
 
 /* Cosine and sine of every pair at each position that attn used, by position: (n / 2, 2). */
@@ -98,7 +98,7 @@ function positionOf(model, id, item, row) {
 /* Rotates and scales a row of query or key: x (d) -> y (d). */
 function rotateRow(model, id, position, x, y) {
     y.set(x);
-    for (let pair = 0; pair < job.pairs.length && isRotated(model) && position !== null; pair++) {
+    for (let pair = 0; pair < job.pairs.length && isRotated(model, id) && position !== null; pair++) {
         const [first, second, toFirst, toSecond] = job.pairs[pair], { cosine, sine } = rotationOf(position, pair);
         y[toFirst] = round(x[first] * cosine - x[second] * sine);
         y[toSecond] = round(x[second] * cosine + x[first] * sine);
@@ -107,19 +107,18 @@ function rotateRow(model, id, position, x, y) {
     for (let i = 0; i < y.length && isScaledQuery(model, id); i++) y[i] = round(y[i] * scale);
 }
 
-/* A head of query or key after rotation and scale. */
+/* A head of query, key or value after its norm, rotation and scale. */
 function finishHead(evaluation, id, item, head) {
     const { model } = evaluation, { dHead: d } = model, normed = evaluation.normed(id, item, head);
-    if (!isRotated(model) && !isScaledQuery(model, id)) return normed;
+    if (!isRotated(model, id) && !isScaledQuery(model, id)) return normed;
     const made = new Float64Array(normed.length);
     for (let row = 0; row < normed.length / d; row++)
         rotateRow(model, id, positionOf(model, id, item, row), normed.subarray(row * d, row * d + d), made.subarray(row * d, row * d + d));
     return made;
 }
 
-/* The stages before query or key that this job has. */
+/* The stages before query, key or value that this job has. */
 function stagesOnTheWay(model, id) {
-    if (id === 'value') return [];
-    const last = isRotated(model) || isScaledQuery(model, id), normed = normOf(model, NORM_NAMES[id]) !== null;
+    const last = isRotated(model, id) || isScaledQuery(model, id), normed = normOf(model, NORM_NAMES[id]) !== null;
     return [...(last || normed ? [`projected_${id}`] : []), ...(last && normed ? [`normed_${id}`] : [])];
 }

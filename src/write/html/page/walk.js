@@ -306,6 +306,13 @@ const WALK = [
         says: sayContext, draws: drawMix,
     },
     {
+        title: 'Gate', tables: ['gate'], also: ['context'], text: [],
+        says: ({ model, at, query }) => [say`The gate of ${query()} says how much of each number of its context passes: 0 is nothing, 1 is all of it.`,
+            say`In column 1: ${saidSum({ pairs: [[at('context', 0), at('gate', 0)]], made: at('heads', state.head * model.dValue) })}.`],
+        draws: ({ model, row, at }) => [wholeRow('fly', 'context', cellAt('context', row)), wholeRow('fly', '× gate', cellAt('gate', row)),
+            rowOf('into', 'passes', cellsOf(fewOf(model.dValue, () => 0), (i) => at('heads', state.head * model.dValue + i)))],
+    },
+    {
         title: 'Several heads', tables: ['heads'],
         text: ['A head has one table of weights, so each token looks at the others in one way only.',
             'Several heads look in several ways at once, each with matrices of its own.'],

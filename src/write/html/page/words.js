@@ -119,7 +119,8 @@ function logitParts(evaluation, item, row, word) {
     if (tables.has('positions')) parts.push(['positions', along(tables.get('positions').numbers, token * d)]);
     for (let head = 0; head < heads; head++) {
         const line = evaluation.line(item, head, row), value = evaluation.taken('value', item, keyHeadOf(model, head)), shares = [];
-        const direction = Float64Array.from({ length: dValue }, (nothing, k) => (out ? along(out.numbers, (head * dValue + k) * d) : at('unembedding', (head * dValue + k) * width + word)));
+        const direction = Float64Array.from({ length: dValue }, (nothing, k) => (hasGate(model) ? evaluation.gate(item, head, row)[k] : 1)
+            * (out ? along(out.numbers, (head * dValue + k) * d) : at('unembedding', (head * dValue + k) * width + word)));
         for (let key = 0; key < model.keys && !model.headsOut.includes(head); key++)
             if (line.dropped[key] !== 0) shares.push([key, line.dropped[key], dotProduct(value, key * dValue, direction, 0, dValue)]);
         parts.push([`head ${head + 1}`, shares.reduce((sum, [, weight, each]) => sum + weight * each, 0), shares]);
