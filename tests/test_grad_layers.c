@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINE_BYTES = 2048, NAME_BYTES = 96, ROOM = 1 << 15, CASES = 120 };
+enum { LINE_BYTES = 2048, NAME_BYTES = 96, ROOM = 1 << 15, CASES = 130 };
 
 static const char FOLDER[] = "tests/layers";
 static const double NEAR = 1e-7;  /* of the largest number of a table, */
@@ -45,6 +45,13 @@ static void write_line(struct layer_case *tried)
              residual ? " --residual" : "");
     if (strcmp(tried->kind, "cross") == 0)
         text_add(&text, " --key-inputs=%s/%s/encoder.npy", FOLDER, tried->name);
+    char path[LINE_BYTES];
+    snprintf(path, sizeof path, "%s/%s/case.json", FOLDER, tried->name);
+    cJSON *all = support_json(path);
+    const cJSON *positions = cJSON_GetObjectItemCaseSensitive(all, "positions");
+    if (positions != NULL)
+        text_add(&text, " --positions=%s", positions->valuestring);
+    cJSON_Delete(all);
 }
 
 /* Numbers of the output's shape, without a pattern of its own, into a file and into `above`. */

@@ -58,7 +58,7 @@ static void restart_positions(const struct mask *mask, size_t *queries, size_t *
             keys[key] = (size_t)(key - sequences->key_starts[i]);
 }
 
-/* The coordinates of grid:HxW, or grid:TxHxW of a video; other tokens stay unrotated where the axes say so. */
+/* The coordinates of grid:HxW, or grid:TxHxW with an axis of time; other tokens stay unrotated if the axes say so. */
 static enum status list_grid(const struct build *build, const struct rope_settings *settings, double *coordinates,
                              size_t *listed, size_t fresh)
 {
@@ -71,8 +71,10 @@ static enum status list_grid(const struct build *build, const struct rope_settin
         sizes[axis++] = size > fresh ? fresh + 1 : (size_t)size;
         patches = memory_smaller(patches * sizes[axis - 1], fresh + 1);
     }
-    if (axis < ROPE_AXES || *next != '\0' || next[-1] == 'x' || patches == 0)
-        return error_usage(build->error, "%s '%.40s' is no grid; expected grid:HxW, as in grid:4x6", place, text);
+    const bool frames = sizes[0] > 1 && !axes->has[0]; /* models without an axis of time mask or pool other frames */
+    if (axis < ROPE_AXES || *next != '\0' || next[-1] == 'x' || patches == 0 || frames)
+        return error_usage(build->error, "%s '%.40s' is no grid%s; expected grid:HxW, as in grid:4x6", place, text,
+                           frames ? " of these axes" : "");
     if (patches > fresh || (patches < fresh && !axes->rest_first && !axes->rest_last))
         return error_usage(build->error, "%s %.40s has %s positions than the %zu tokens; expected one for each", place,
                            text, patches > fresh ? "more" : "fewer", fresh);

@@ -192,7 +192,7 @@
         .setting = true, .parse = option_parse_rope_scaling, .asked = "rope scaling", .foreign = "ropeparameters yarn longrope", \
         .fallback = "none", \
         .rare = RARE, .help = "slower rotation for longer texts: linear:factor=8, or dynamic, llama3, yarn, longrope with their numbers") \
-    ROW(ROPE_AXES, rope_axes_text, TEXT, ABILITY_COMPUTES, .name = "rope-axes", .argument = "HOW", \
+    ROW(ROPE_AXES, rope_axes_text, TEXT, ABILITY_COMPUTES, .name = "rope-axes", .argument = "LIST", \
         .setting = true, .parse = option_parse_rope_axes, .asked = "rope axes", .foreign = "mropesection axesdim mrope", .fallback = "none", \
         .rare = RARE, .help = "rotate pairs by time, height or width of tokens: t16,h24,w24, or h,w,restarted") \
     ROW(POSITIONS, positions, TEXT, ABILITY_COMPUTES, .name = "positions", .argument = "LIST", .setting = true, \

@@ -344,6 +344,12 @@ def attn(binary, folder, k, case):
     if case["cross"]:
         words += ["--key-inputs", os.path.join(folder, f"encoder-{k}.npy")]
     run = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS)
+    if "set --positions grid:HxW" in run.stderr:  # of the picture that inputs_for makes
+        with open(os.path.join(folder, "config.json")) as file:
+            config = json.load(file)
+        side = 32 // config.get("vision_config", config).get("patch_size", 8)
+        words += ["--positions", f"grid:{side}x{side}"]
+        run = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS)
     if run.returncode:
         return "refused", run.stderr.strip().split("\n")[0]
     got, _, _ = frozen.load(result)

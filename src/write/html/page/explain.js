@@ -181,14 +181,16 @@ function lastStep(evaluation, id, item, head, row) {
     return { before: rowOf(decodedBefore(id), (item * heads + own) * rows * d), made, position: position < 0 ? null : position, scale: way.scale };
 }
 
+const NOT_ROTATED = job.past > 0 ? 'A key of the past is already rotated.' : 'This token is not rotated.';
 const decodedBefore = remembered((id) => decodeNumbers(`before-${id}`), 2);
 
 function pairLines({ before, made, position, scale }, id, pair) {
-    const [first, second, toFirst, toSecond] = job.pairs[pair], { frequency, angle, cosine, sine } = rotationOf(position, pair), coordinate = coordinateOf(position, pair);
+    const [first, second, toFirst, toSecond] = job.pairs[pair], { frequency, angle, cosine, sine } = rotationOf(position, pair);
+    const at = coordinateOf(position, pair), shown = Number.isInteger(at) ? at : shownNumber(at), text = shown === at ? at : numberText(at);
     const [a, b] = [before[first], before[second]];
     return [
-        noteLine(`columns ${first + 1} and ${second + 1}, position ${positionText(position, pair)}: cosine ${numberText(cosine)}, sine ${numberText(sine)} of the angle`),
-        formulaLine(`${numberText(coordinate)} × ${numberText(frequency)} ${relation(shownNumber(coordinate) * shownNumber(frequency), angle)} ${numberText(angle)}`),
+        noteLine(`columns ${first + 1} and ${second + 1}, position ${axisText(pair)}${text}: cosine ${numberText(cosine)}, sine ${numberText(sine)} of the angle`),
+        formulaLine(`${text} × ${numberText(frequency)} ${relation(shown * shownNumber(frequency), angle)} ${numberText(angle)}`),
         rotatedLine('−', a, cosine, b, sine, scale, made[toFirst], operandResult(made[toFirst], id, toFirst)),
         rotatedLine('+', b, cosine, a, sine, scale, made[toSecond], operandResult(made[toSecond], id, toSecond)),
     ];
@@ -198,8 +200,6 @@ function scaledLine({ before, made, scale }, id, column) {
     return formulaLine(`${numberText(before[column])} × ${operandExact(scale)} ${relation(shownNumber(before[column]) * scale, made[column])} `,
         operandResult(made[column], id, column));
 }
-
-const NOT_ROTATED = job.past > 0 ? 'A key of the past is already rotated.' : 'This token is not rotated.';
 
 /* One column through the rotation and the scale, with the other column of its pair. */
 function lastColumnLines(last, id, column) {

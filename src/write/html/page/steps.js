@@ -76,9 +76,9 @@ const knownRotations = readRotations();
 
 const roundRotation = rounderOf(job.rope_dtype); /* angles, cosines and sines */
 
-/* The coordinate by which a pair turns, of a position with several axes one of them; and as text. */
+/* The coordinate by which a pair turns: the position, or one of its axes, whose letter goes before it. */
 const coordinateOf = (position, pair) => (job.coordinates.length > 0 ? job.coordinates[3 * position + job.pairs[pair][5]] : position);
-const positionText = (position, pair) => (job.coordinates.length > 0 ? `${'thw'[job.pairs[pair][5]]} ` : '') + numberText(coordinateOf(position, pair));
+const axisText = (pair) => (job.coordinates.length > 0 ? `${'thw'[job.pairs[pair][5]]} ` : '');
 
 /* The rotation of a pair at a position: attn's own numbers, or, for a token that was added, computed as attn would. */
 function rotationOf(position, pair) {
