@@ -132,8 +132,6 @@ enum status build_rope(const struct build *build)
     problem->rotation.highest = memory_larger(highest_of(of_queries, queries), highest_of(of_keys, keys));
     if (highest_of(of_queries, queries) + options->query_growth.ahead >= options->query_growth.every)
         problem->scaling.growth = options->query_growth;
-    if (settings.kind == ROPE_NONE)
-        return STATUS_OK;
     return rope_create(&problem->rotation.rope, &settings, problem->size.d_head, problem->rotation.highest,
                        build->arena, build->error);
 }

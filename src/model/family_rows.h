@@ -94,6 +94,8 @@
         .rope = ROPE_PAIRS, .rounding = {.rope = ROPE_ROUNDING_ONCE, .norm_cast = true}) \
     ROW(.name = "deepseek_v3", .types = "kimi_k2", .title = "DeepSeek V3 and R1", FAMILY_LATENT, .heads = 128, .norm_eps = 1e-6, \
         .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
+    ROW(.name = "deepseek_v32", .title = "DeepSeek V3.2", FAMILY_LATENT, .heads = 128, .norm_eps = 1e-6, \
+        .indexer = ROPE_HALF, .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "dinov2", .types = "dinov2_with_registers vit_msn vivit", .title = "DINOv2, ViViT", FAMILY_TOWER, \
         .heads = 12, .norm_eps = 1e-6) \
     ROW(.name = "dots1", .title = "dots.llm1", FAMILY_LLAMA, .heads = 32, .norm_eps = 1e-6, .qk_norm = "rms", \
@@ -152,6 +154,8 @@
         .kv_heads = 2, .norm = "rms", .norm_eps = 1e-5, FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "glm_image_text", .title = "GLM-Image, its text", FAMILY_LLAMA, .axes = ROPE_AXES_BLOCKS, .share = 1, \
         .heads = 32, .kv_heads = 2, .norm_eps = 1e-5) \
+    ROW(.name = "glm_moe_dsa", .title = "GLM-5", FAMILY_LATENT, .heads = 64, .norm_eps = 1e-5, \
+        .indexer = ROPE_PAIRS_TO_HALVES, .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "glm_ocr_text", .title = "GLM-OCR, its text", \
         .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .axes = ROPE_AXES_BLOCKS, .share = 1, .heads = 16, \
         .kv_heads = 8, .norm = "rms", .norm_eps = 1e-5, FAMILY_EACH(.norm_cast = true)) \

@@ -3,7 +3,7 @@
 #ifndef ATTN_PROBLEM_PROBLEM_SCORES_H
 #define ATTN_PROBLEM_PROBLEM_SCORES_H
 
-#include "model/growth.h"
+#include "model/rope.h"
 #include "model/torch_random.h"
 
 #include <stdbool.h>

@@ -188,8 +188,6 @@ static enum status turn_so_far(struct problem *fresh, const struct problem *prob
         for (size_t query = 0; query < step->end; query++)
             fresh->rotation.highest = memory_larger(fresh->rotation.highest,
                                                     problem->rotation.positions[item * problem->size.queries + query]);
-    if (problem->rotation.rope.kind == ROPE_NONE)
-        return STATUS_OK;
     return rope_create(&fresh->rotation.rope, &problem->rotation.settings, problem->size.d_head,
                        fresh->rotation.highest, arena, error);
 }
