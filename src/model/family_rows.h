@@ -394,6 +394,7 @@
     ROW("speecht5 wav2vec2-bert wav2vec2-conformer xlnet", "scores of queries with relative positions") \
     ROW("wavlm", "a relative bias with a gate") \
     ROW("big_bird led longformer", "windows with global tokens") \
+    ROW("hunyuan_v1_dense hunyuan_v1_moe hunyuan_vl_text", "a norm of query and key after their rotation") \
     ROW("reformer", "keys that are chosen by hashes")
 
 /* Models of several parts: the key of a part's config, and its model_type where that config does not say it. Models not
