@@ -541,6 +541,16 @@ static const struct {
      NULL, "window", "6,6", "config", "sliding_window"},
     {"{\"model_type\": \"mpt\", \"clip_qkv\": 2, \"attn_config\": {\"clip_qkv\": 3}}", PART_ONLY, 0, NULL, "clip", "3",
      "config", "attn_config.clip_qkv"},
+    {"{\"model_type\": \"hunyuan_v1_dense\"}", PART_ONLY, 0, NULL, NULL,
+     "attn does not compute the attention of 'hunyuan_v1_dense', which has a norm of query and key after their "
+     "rotation",
+     NULL, NULL},
+    {"{\"model_type\": \"glm_moe_dsa\", \"index_topk\": 7, \"layer_types\": [\"indexed_attention\"]}", PART_ONLY, 0,
+     NULL, "index_topk", "7", "config", "index_topk"},
+    {"{\"model_type\": \"deepseek_v32\", \"index_topk\": 0}", PART_ONLY, 0, NULL, NULL,
+     "index_topk is 0, expected a whole number from 1 on", NULL, NULL},
+    {"{\"model_type\": \"glm_moe_dsa\", \"index_topk_freq\": 4}", PART_ONLY, 0, NULL, NULL,
+     "index_topk_freq changes attention", NULL, NULL},
     /* queries that grow with their position */
     {"{\"model_type\": \"llama4_text\", \"no_rope_layers\": [1, 0]}", PART_ONLY, 1, NULL, "query_growth", "0.1,8192,1",
      "family", "llama4_text"},

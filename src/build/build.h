@@ -110,6 +110,9 @@ enum status build_images(const struct build *build);
 /* Sets the rotation of query and key, and the positions of tokens. Needs mask and heads. */
 enum status build_rope(const struct build *build);
 
+/* Masks the keys that the layer's indexer does not choose. STATUS_USAGE where attn cannot compute its choice. */
+enum status build_indexer(const struct build *build);
+
 /* An index of the tokens in one list of labels, or of none. */
 struct build_names {
     const char *const *labels; /* (count) or NULL */

@@ -204,8 +204,6 @@ enum status build_rope(const struct build *build)
     problem->rotation.highest = rope_highest(&settings, of_keys, keys, highest_query);
     if (highest_query + options->query_growth.ahead >= options->query_growth.every)
         problem->scaling.growth = options->query_growth;
-    if (settings.kind == ROPE_NONE)
-        return STATUS_OK;
     return rope_create(&problem->rotation.rope, &settings, problem->size.d_head, problem->rotation.highest,
                        build->arena, build->error);
 }

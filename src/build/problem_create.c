@@ -494,7 +494,7 @@ enum status problem_create(struct problem *problem, const struct options *option
         if (build_unembedding(&build) != STATUS_OK)
             return error->status;
     }
-    if (!init && (build_buffers(&build) || build_mask(&build) || build_rope(&build)))
+    if (!init && (build_buffers(&build) || build_mask(&build) || build_rope(&build) || build_indexer(&build)))
         return error->status;
     return finish_problem(&build);
 }

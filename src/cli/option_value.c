@@ -151,17 +151,13 @@ enum status option_parse_query_growth(struct options *options, const char *place
 {
     struct query_growth *growth = &options->query_growth;
     const size_t length = strcspn(text, ",");
-    const char *every = text + length + (text[length] == ','), *rest = every + strspn(every, "0123456789");
-    const size_t digits = (size_t)(rest - every);
+    char *rest;
+    growth->every = strtoul(text + length + (text[length] == ','), &rest, 10);
     growth->ahead = strcmp(rest, ",1") == 0;
-    if (!decimal_to_double(text, length, &growth->by) || !isfinite(growth->by) || digits == 0 || digits > 9 ||
-        strtoul(every, NULL, 10) == 0 || (rest[0] != '\0' && !growth->ahead))
-        return error_usage(error,
-                           "%s '%.80s' is no growth; expected A,N or A,N,1, a number and from how many positions on, "
-                           "as in 0.1,8192",
-                           place, text);
-    growth->every = strtoul(every, NULL, 10);
-    return STATUS_OK;
+    if (decimal_to_double(text, length, &growth->by) && isfinite(growth->by) && growth->every > 0 &&
+        growth->every <= INT32_MAX && (rest[0] == '\0' || growth->ahead))
+        return STATUS_OK;
+    return error_usage(error, "%s '%.80s' is no growth; expected A,N or A,N,1, such as 0.1,8192", place, text);
 }
 
 enum status option_parse_rope_columns(struct options *options, const char *place, const char *text, struct error *error)

@@ -7,7 +7,6 @@
 #include "base/setting.h"
 #include "cli/command.h"
 #include "model/format.h"
-#include "model/growth.h"
 #include "model/mask.h"
 #include "model/mistake.h"
 #include "model/norm.h"

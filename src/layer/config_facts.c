@@ -179,7 +179,7 @@ static const char *layer_type(const struct config_reading *reading, struct confi
     else if (!cJSON_IsString(value->item))
         config_wrong(reading, value, "a string");
     else if (strcmp(word, chunks ? "chunked_attention" : "sliding_attention") != 0 &&
-             strcmp(word, "full_attention") != 0)
+             strcmp(word, reading->family->indexer != ROPE_NONE ? "indexed_attention" : "full_attention") != 0)
         config_wrong(reading, value,
                      chunks ? "\"full_attention\" or \"chunked_attention\""
                             : "\"full_attention\" or \"sliding_attention\"");
@@ -315,12 +315,10 @@ static size_t reach_of(const struct config_reading *reading, size_t window)
 static void add_window(const struct config_reading *reading, const struct config_value *why, bool slides, bool causal)
 {
     const struct config_value past = config_find(reading, CONFIG_WINDOW_PAST);
-    const bool counts_past = reading->family->window_past && config_is_set(&past);
-    const struct config_value value =
-        counts_past ? past : config_find(reading, SLIDING[reading->family->sliding].window);
+    const size_t more = reading->family->window_past && config_is_set(&past) ? 1 : 0;
+    const struct config_value value = more ? past : config_find(reading, SLIDING[reading->family->sliding].window);
     const bool null = value.item != NULL && !config_is_set(&value);
-    const size_t window =
-        config_whole(reading, &value, slides && null ? 0 : reading->family->window) + (counts_past ? 1 : 0);
+    const size_t window = config_whole(reading, &value, slides && null ? 0 : reading->family->window) + more;
     const struct config_value half = config_find(reading, CONFIG_WINDOW);
     char text[64];
     if (SLIDING[reading->family->sliding].window == CONFIG_WINDOW_BETWEEN &&
@@ -562,6 +560,17 @@ static void add_growth(const struct config_reading *reading)
     config_fact(reading, "query_growth", floors ? &every : &by, text);
 }
 
+/* How many keys the indexer keeps. */
+static void add_indexer(const struct config_reading *reading)
+{
+    const struct config_value value = config_find(reading, CONFIG_INDEX_KEYS);
+    const size_t most = config_whole(reading, &value, 2048);
+    if (most == 0)
+        config_wrong(reading, &value, "a whole number from 1 on");
+    if (reading->family->indexer != ROPE_NONE)
+        config_fact_number(reading, "index_topk", &value, (double)most);
+}
+
 /* Factors of key and value, which attn puts into their weights. */
 static void add_factors(const struct config_reading *reading)
 {
@@ -597,6 +606,7 @@ static const struct {
             {"relative_distance", add_distance},
             {"packing", add_packing},
             {"query_growth", add_growth},
+            {NULL, add_indexer},
             {NULL, add_factors}};
 
 enum status config_facts(const struct config *config, const struct family_row *family,

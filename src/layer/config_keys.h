@@ -34,6 +34,7 @@ enum { CONFIG_KEY_BYTES = 128 };
     ROW(LAYERS, "num_hidden_layers", true)                                                                             \
     ROW(SHARED_LAYERS, "num_kv_shared_layers", true)                                                                 \
     ROW(KEY_IS_VALUE, "attention_k_eq_v", f->value_norm != NULL)                                                     \
+    ROW(INDEX_KEYS, "index_topk", f->indexer != ROPE_NONE)                                                             \
     ROW(CHUNK, "attention_chunk_size", true)                                                                           \
     ROW(GROWS, "attn_temperature_tuning", true)                                                                        \
     ROW(GROWTH_STEP, "floor_scale", f->growth == FAMILY_GROWTH_FLOOR)                                                  \
@@ -96,6 +97,8 @@ enum { CONFIG_KEY_BYTES = 128 };
     ROW(.key = "_sliding_window")                                                                                      \
     ROW(.key = "backbone")                                                                                             \
     ROW(.key = "backbone_config")                                                                                      \
+    ROW(.key = "index_topk_freq", .number = 1)                                                                         \
+    ROW(.key = "index_topk_pattern")                                                                                   \
     ROW(.key = "llama_4_scaling")                                                                                      \
     ROW(.key = "mla_use_nope", .truth = true)                                                                          \
     ROW(.key = "rotary_emb_fraction", .number = 1)                                                                     \

@@ -62,8 +62,6 @@ static void check_object(const struct config_reading *reading, const struct conf
         config_wrong(reading, object, "an object");
 }
 
-static const char OF_KINDS[] = "rope_parameters instead, for each kind of layer";
-
 /* For families whose layers rotate in two ways, rejects what transformers ignores in favour of its defaults: one object
  * for both kinds, the older style's "type", and for some families all keys of the older style. */
 static void check_kinds(const struct config_reading *reading, const struct config_value *newer,
@@ -71,17 +69,23 @@ static void check_kinds(const struct config_reading *reading, const struct confi
 {
     const struct config_value type = config_member(older, "type"), kind = config_member(older, "rope_type"),
                               theta = config_find(reading, CONFIG_ROPE_THETA),
-                              local = config_find(reading, CONFIG_ROPE_THETA_OF_SLIDING);
-    if (reading->family->local_theta == 0)
+                              local = config_find(reading, CONFIG_ROPE_THETA_OF_SLIDING),
+                              share = config_find(reading, CONFIG_ROPE_SHARE);
+    const struct family_row *family = reading->family;
+    if (family->local_theta == 0)
         return;
     if (says(newer) && !is_nested(newer))
         config_wrong(reading, newer, "one with full_attention and sliding_attention, as in the rest of the family");
     if (config_is_set(&type) && !config_is_set(&kind) &&
         !(cJSON_IsString(type.item) && strcmp(type.item->valuestring, "default") == 0))
         config_wrong(reading, &type, "the key rope_type instead: transformers does not read type in this family");
-    const bool usual = config_real(reading, &theta, reading->family->theta) == reading->family->theta;
-    if (reading->family->kinds_only && (!usual || says(&local) || says(older)))
-        config_wrong(reading, !usual ? &theta : says(&local) ? &local : older, OF_KINDS);
+    const struct config_value *stray = config_real(reading, &theta, family->theta) != family->theta   ? &theta
+                                       : config_real(reading, &share, family->share) != family->share ? &share
+                                       : says(&local)                                                 ? &local
+                                       : says(older)                                                  ? older
+                                                                                                      : NULL;
+    if (family->kinds_only && stray != NULL)
+        config_wrong(reading, stray, "rope_parameters instead, for each kind of layer");
 }
 
 /* Rejects "truncate" within the object of a kind of layers: transformers reads it only next to these objects. */
@@ -161,17 +165,11 @@ static bool is_proportional(const struct config_value *object)
     return cJSON_IsString(type.item) && strcmp(type.item->valuestring, "proportional") == 0;
 }
 
-/* The share of a head's columns that rotates: the object's, else the older key's, which some families ignore. */
+/* The share of a head's columns that rotates: the object's, else the older key's. */
 static struct config_value find_share(const struct config_reading *reading, const struct config_value *object)
 {
-    const struct config_value value = config_member(object, "partial_rotary_factor"),
-                              older = config_find(reading, CONFIG_ROPE_SHARE);
-    const double usual = reading->family->share;
-    if (!reading->family->kinds_only)
-        return config_is_set(&value) ? value : older;
-    if (object->item == NULL && config_real(reading, &older, usual) != usual)
-        config_wrong(reading, &older, OF_KINDS);
-    return value;
+    const struct config_value value = config_member(object, "partial_rotary_factor");
+    return config_is_set(&value) || reading->family->kinds_only ? value : config_find(reading, CONFIG_ROPE_SHARE);
 }
 
 /* Adds rope_columns from a share of a head's columns; only the family tells which columns a share below 1 means. */
@@ -179,8 +177,8 @@ static void add_share(const struct config_reading *reading, const struct config_
 {
     const struct family_row *family = reading->family;
     const struct config_value value = find_share(reading, object);
-    const bool only = family->kinds_only && object->item != NULL;
-    const double share = config_real(reading, &value, family->share > 0 && !only ? family->share : 1);
+    const bool usual = family->share > 0 && !(family->kinds_only && object->item != NULL);
+    const double share = config_real(reading, &value, usual ? family->share : 1);
     if (!(share > 0 && share <= 1))
         config_wrong(reading, &value, "a number above 0 and at most 1");
     if (share < 1 && family->share == 0)
@@ -395,15 +393,16 @@ static void write_longrope(struct scaling *scaling)
     const double old = old_positions(scaling), max = positions(scaling), given = take(scaling, "factor", 0);
     const double factor = given > 0 ? given : max / old;
     const bool mscales = scaling->reading->family->mscales;
-    double attention = take(scaling, mscales ? "short_mscale" : "attention_factor", 0);
+    double attention = take(scaling, "attention_factor", 0);
     if (attention == 0)
         attention = factor <= 1 ? 1 : sqrt(1 + log(factor) / log(old));
     add_number(scaling, "old", old);
     if (max > 0)
         add_number(scaling, "max", max);
-    if (mscales)
-        need(scaling, "short_mscale");
-    add_number(scaling, "attention", attention);
+    if (!mscales)
+        add_number(scaling, "attention", attention);
+    else
+        write_number(scaling, "short_mscale", "attention", 0);
     if (mscales)
         write_number(scaling, "long_mscale", "beyond", 0);
     write_list(scaling, "short_factor", "short");

@@ -13,16 +13,12 @@
 #include <string.h>
 
 /* The options about a module. */
-/* clang-format off */
-static const enum option_id IDS[] = {OPTION_FAMILY,         OPTION_HEADS,      OPTION_KV_HEADS,
-                                     OPTION_PACKING,        OPTION_CAUSAL,     OPTION_WINDOW,
-                                     OPTION_SCALE,          OPTION_SCALE_ON,   OPTION_SOFTCAP,
-                                     OPTION_ROPE,           OPTION_ROPE_THETA, OPTION_ROPE_COLUMNS,
-                                     OPTION_ROPE_SCALING,   OPTION_ALIBI,      OPTION_CLIP,
-                                     OPTION_NORM,           OPTION_NORM_EPS,   OPTION_QK_NORM,
-                                     OPTION_QK_NORM_EPS,    OPTION_VALUE_NORM, OPTION_RELATIVE_DISTANCE,
-                                      OPTION_ATTENTION_CHUNK, OPTION_ROPE_AXES, OPTION_QUERY_GROWTH};
-/* clang-format on */
+static const enum option_id IDS[] = {
+    OPTION_FAMILY,       OPTION_HEADS,           OPTION_KV_HEADS,          OPTION_PACKING,     OPTION_CAUSAL,
+    OPTION_WINDOW,       OPTION_SCALE,           OPTION_SCALE_ON,          OPTION_SOFTCAP,     OPTION_ROPE,
+    OPTION_ROPE_THETA,   OPTION_ROPE_COLUMNS,    OPTION_ROPE_SCALING,      OPTION_ALIBI,       OPTION_CLIP,
+    OPTION_NORM,         OPTION_NORM_EPS,        OPTION_QK_NORM,           OPTION_QK_NORM_EPS, OPTION_VALUE_NORM,
+    OPTION_QUERY_GROWTH, OPTION_ATTENTION_CHUNK, OPTION_RELATIVE_DISTANCE, OPTION_ROPE_AXES};
 
 enum { ID_COUNT = sizeof IDS / sizeof IDS[0] };
 

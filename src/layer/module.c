@@ -513,6 +513,10 @@ static enum status add_companions(const struct search *search, const struct laye
         {NAMING_GATES, "W_gate"},
         {latent ? "q_a_layernorm attn_q_a_norm q_norm" : NULL, "query_a_norm"},
         {latent ? "kv_a_layernorm attn_kv_a_norm kv_norm" : NULL, "key_value_a_norm"},
+        {"indexer.wq_b", "index_query"},
+        {"indexer.wk", "index_key"},
+        {"indexer.k_norm", "index_key_norm"},
+        {"indexer.weights_proj", "index_weights"},
         {module->cross ? NULL : NAMING_RELATIVE_BIAS, "relative_bias"},
     };
     for (size_t i = 0; i < sizeof companions / sizeof companions[0]; i++)

@@ -421,6 +421,10 @@ static enum status unpack_latent(struct unpacking *unpacking)
     unpacking->value_columns = both - (columns - rotated);
     put_all(unpacking, &down, ROLE_LATENT_A);
     put_all(unpacking, &up, ROLE_LATENT_B);
+    for (size_t i = 0; i < unpacking->tensors->count; i++)
+        if (strncmp(unpacking->tensors->tensors[i].standard, "index_", 6) == 0 &&
+            pass_on(unpacking, unpacking->tensors->tensors[i].standard, &(struct taken){0}) != STATUS_OK)
+            return unpacking->error->status;
     return unpack_inner_norm(unpacking, "key_value_a_norm.weight", rank);
 }
 

@@ -204,27 +204,13 @@ CHANGE_BY(BIAS_SWAPPED)
     return change_bias(recipe, SETS[form], FROM[form], 1, "inputs . the matrix + the other one's bias");
 }
 
-/* --- growth ------------------------------------------------------------------------------------------------------ */
+/* --- growth and clip --------------------------------------------------------------------------------------------- */
 
-CHANGE_BY(GROWTH_MISSING)
-{
-    if (recipe->problem.scaling.growth.by == 0)
-        return "no query grows";
-    recipe->problem.scaling.growth.by = 0;
-    recipe->changed_steps |= OF_QUERY;
-    return NULL;
-}
+CHANGE_WHERE(GROWTH_MISSING, problem->scaling.growth.by != 0, "no query grows",
+             (problem->scaling.growth.by = 0, recipe->changed_steps |= OF_QUERY))
 
-/* --- clip -------------------------------------------------------------------------------------------------------- */
-
-CHANGE_BY(CLIP_MISSING)
-{
-    if (recipe->problem.given.clip == 0)
-        return "nothing is clipped";
-    recipe->problem.given.clip = 0;
-    recipe->changed_steps = OF_ALL;
-    return NULL;
-}
+CHANGE_WHERE(CLIP_MISSING, problem->given.clip != 0, "nothing is clipped",
+             (problem->given.clip = 0, recipe->changed_steps = OF_ALL))
 
 /* --- split ------------------------------------------------------------------------------------------------------- */
 

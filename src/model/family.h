@@ -84,7 +84,7 @@ enum family_normed {
  * weight. OWN: a weight gate_proj or g_proj, for each column or each head. */
 enum family_gate { FAMILY_GATE_NONE, FAMILY_GATE_IN_QUERY, FAMILY_GATE_OWN };
 
-/* How queries grow with their position (model/growth.h). FLOOR: those of layers without rotation, by attn_scale every
+/* How queries grow with their position (model/rope.h). FLOOR: those of layers without rotation, by attn_scale every
  * floor_scale positions. BETA: by llama_4_scaling_beta every original_max_position_embeddings positions. */
 enum family_growth { FAMILY_GROWTH_NONE, FAMILY_GROWTH_FLOOR, FAMILY_GROWTH_BETA };
 
@@ -154,10 +154,11 @@ struct family_row {
     enum family_growth growth;
     enum family_gate gate;
     const char *key_factor, *value_factor; /* config keys of a factor of key, of value; NULL: none */
-    bool multi_query;   /* one head of keys, or as many as of queries, by its own config keys: Falcon */
-    bool kv_by_tensors; /* heads of keys and columns of a head differ among layers: only the tensors count */
-    bool clip;          /* the config's clip_qkv counts */
-    bool latent;        /* keys and values go through a low rank: as many heads of them as of queries */
+    bool multi_query;       /* one head of keys, or as many as of queries, by its own config keys: Falcon */
+    bool kv_by_tensors;     /* heads of keys and columns of a head differ among layers: only the tensors count */
+    bool clip;              /* the config's clip_qkv counts */
+    enum rope_kind indexer; /* how the indexer of its keys rotates: DeepSeek-V3.2; ROPE_NONE: it has none */
+    bool latent;            /* keys and values go through a low rank: as many heads of them as of queries */
     enum family_alibi alibi;
     enum family_sliding sliding;
     bool pattern_fixed; /* without layer_types `pattern` counts, whatever sliding_window_pattern says */

@@ -96,6 +96,8 @@
         .rope = ROPE_PAIRS, .rounding = {.rope = ROPE_ROUNDING_ONCE, .norm_cast = true}) \
     ROW(.name = "deepseek_v3", .types = "kimi_k2", .title = "DeepSeek V3 and R1", FAMILY_LATENT, .heads = 128, .norm_eps = 1e-6, \
         .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
+    ROW(.name = "deepseek_v32", .title = "DeepSeek V3.2", FAMILY_LATENT, .heads = 128, .norm_eps = 1e-6, \
+        .indexer = ROPE_HALF, .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "dinov2", .types = "dinov2_with_registers vit_msn vivit", .title = "DINOv2, ViViT", FAMILY_TOWER, \
         .heads = 12, .norm_eps = 1e-6) \
     ROW(.name = "dinov3_vit", .title = "DINOv3", FAMILY_DINO, .heads = 6, .norm_eps = 1e-5) \
@@ -160,6 +162,8 @@
         .norm_eps = 1e-5, FAMILY_GRID(.norm_cast = true), .merge = 2) \
     ROW(.name = "glm_image_text", .title = "GLM-Image, its text", FAMILY_LLAMA, .axes = "t8,h12,w12", .share = 1, \
         .heads = 32, .kv_heads = 2, .norm_eps = 1e-5) \
+    ROW(.name = "glm_moe_dsa", .title = "GLM-5", FAMILY_LATENT, .heads = 64, .norm_eps = 1e-5, \
+        .indexer = ROPE_PAIRS_TO_HALVES, .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "glm_ocr_text", .title = "GLM-OCR, its text", \
         .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .axes = "t8,h12,w12", .share = 1, .heads = 16, \
         .kv_heads = 8, .norm = "rms", .norm_eps = 1e-5, FAMILY_EACH(.norm_cast = true)) \
@@ -408,6 +412,7 @@
     ROW("speecht5 wav2vec2-bert wav2vec2-conformer xlnet", "scores of queries with relative positions") \
     ROW("wavlm", "a relative bias with a gate") \
     ROW("big_bird led longformer", "windows with global tokens") \
+    ROW("hunyuan_v1_dense hunyuan_v1_moe hunyuan_vl_text", "a norm of query and key after their rotation") \
     ROW("reformer", "keys that are chosen by hashes")
 
 /* Models of several parts: the key of a part's config, and its model_type where that config does not say it. Models not

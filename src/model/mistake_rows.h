@@ -695,8 +695,7 @@ ROW(GROWTH_MISSING, GROWTH, .name = "growth-missing",
     .sentence = "queries do not grow with their position, though those of the model do",
     .pytorch = "q = q * (1 + A * torch.log1p(torch.floor(positions / N)))[:, None]",
     .numpy = "q = q * (1 + A * np.log1p(np.floor(positions / N)))[:, None]",
-    .c = "q[i][c] *= 1 + A * log1p(floor(position[i] / N));",
-    .unseen = "no query has a position from which it grows")
+    .c = "q[i][c] *= 1 + A * log1p(floor(position[i] / N));", .unseen = "no query has a position from which it grows")
 ROW(SPLIT_VIEW, SPLIT, .name = "split-view",
     .sentence = "heads are split by .view(b, num_heads, num_tokens, d_head), mixing tokens",
     .pytorch = "keys.view(b, num_tokens, num_heads, head_dim).transpose(1, 2)",

@@ -99,6 +99,13 @@ struct rope_scaling {
     struct rope_list short_list, long_list; /* longrope: divisors of the frequencies up to `old`, and beyond */
 };
 
+/* A query at position p is multiplied by 1 + by ln(1 + floor((p + ahead) / every)); by 0: none grows. ahead: 1 where
+ * positions count from 1. every: at least 1. */
+struct query_growth {
+    double by;
+    size_t every, ahead;
+};
+
 /* "none", "linear:factor=8", "llama3:factor=8,low=1,high=4,old=8192", ...: the keys in any order. The scaling points
  * into the text, which must outlive it. STATUS_USAGE "place: ..." with what was expected. */
 enum status rope_scaling_parse(const char *place, const char *text, struct rope_scaling *scaling, struct error *error);

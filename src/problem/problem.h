@@ -10,7 +10,7 @@
 #include "kernel/kernel.h"
 #include "layer/layer.h"
 #include "model/family.h"
-#include "model/growth.h"
+#include "model/rope.h"
 #include "model/mechanism.h"
 #include "problem/parameters.h"
 

@@ -49,7 +49,7 @@ size_t operand_norm_first(const struct problem *problem, enum projection_id id, 
 /* The position of row `row` of an item of query or key; SIZE_MAX: a key of the past, rotated already. */
 size_t operand_position(const struct problem *problem, enum projection_id id, size_t item, size_t row);
 
-/* What multiplies the query at that position after the rotation: its scale, and its growth (model/growth.h). */
+/* What multiplies the query at that position after the rotation: its scale, and its growth (model/rope.h). */
 double operand_factor(const struct problem *problem, size_t position);
 
 /* The rotation of a pair at a position, rounded as the problem does. */

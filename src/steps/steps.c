@@ -186,8 +186,6 @@ static enum status turn_so_far(struct problem *fresh, const struct problem *prob
         fresh->rotation.highest =
             rope_highest(&problem->rotation.settings, problem->rotation.positions + item * problem->size.queries,
                          step->end, fresh->rotation.highest);
-    if (problem->rotation.rope.kind == ROPE_NONE)
-        return STATUS_OK;
     return rope_create(&fresh->rotation.rope, &problem->rotation.settings, problem->size.d_head,
                        fresh->rotation.highest, arena, error);
 }

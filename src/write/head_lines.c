@@ -5,6 +5,7 @@
 #include "base/wrap.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SETTING_COLUMNS = 40 };
@@ -139,6 +140,9 @@ static void add_source(struct wrap *line, const struct problem *problem)
     wrap_add(line, "%s of %s", problem->layer->module->path, shown);
     if (problem->layer->dequantised != NULL)
         wrap_add(line, "weights dequantised from %s", problem->layer->dequantised);
+    const struct layer_fact *keys = layer_facts_find(&problem->layer->facts, "index_topk");
+    if (keys != NULL && problem->size.keys > strtoul(keys->text, NULL, 10))
+        wrap_add(line, "mask of the indexer: %s keys for each query", keys->text);
     if (problem->layer->reordered)
         wrap_add(line, "rows of query and key put back in order");
 }

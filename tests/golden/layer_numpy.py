@@ -401,14 +401,33 @@ def grown(query, s):
     return query * (1 + by * numpy.log1p((numpy.arange(query.shape[2]) + ahead) // every))[:, None]
 
 
-def attend(layer, s, query, key, scale):
+def chosen(layer, s, x, seen):
+    """Of the keys that the mask allows, (Tq, Tk), those that the indexer of DeepSeek-V3.2 keeps, (B, 1, Tq, Tk)."""
+    narrow = normalized(projected(x, *layer.linear("q_a_proj")), "rms", 1e-6, layer.named("q_a_layernorm.weight"))
+    heads = len(layer.named("indexer.weights_proj.weight"))
+    query = heads_of(projected(narrow, *layer.linear("indexer.wq_b")), heads)
+    key = projected(x, *layer.linear("indexer.wk"))
+    norm = [layer.named("indexer.k_norm" + end) for end in (".weight", ".bias")]
+    key = normalized(key, "layer", 1e-6, *norm)[:, None]
+    turns = dict(s, rope=s["index_rope"], rope_columns=s["rope_columns"].removeprefix("last:"))
+    scores = numpy.maximum(rotated(query, turns) @ rotated(key, turns).swapaxes(-1, -2), 0)
+    scores = (scores * projected(x, *layer.linear("indexer.weights_proj")).swapaxes(1, 2)[..., None]).sum(1)
+    scores = numpy.where(seen, scores, -numpy.inf)
+    last = numpy.sort(scores, -1)[..., -s["index_topk"], None]
+    return (scores >= last)[:, None] & seen
+
+
+def attend(layer, s, query, key, scale, x):
     """The weights; key as often as query."""
     scores = query @ key.swapaxes(-1, -2) * scale
     if s.get("softcap"):
         scores = s["softcap"] * numpy.tanh(scores / s["softcap"])
     distance = numpy.arange(key.shape[2])[None, :] - numpy.arange(query.shape[2])[:, None]
     scores = scores + bias_of(layer, s, distance, query.shape[-1])
-    return softmax(layer, s, numpy.where(permitted(s, distance), scores, -numpy.inf))
+    seen = permitted(s, distance)
+    if s.get("index_topk"):
+        seen = chosen(layer, s, x, seen)
+    return softmax(layer, s, numpy.where(seen, scores, -numpy.inf))
 
 
 def entrance(layer, s, from_residual):
@@ -431,7 +450,7 @@ def compute(layer, settings=None, biases=True, tiled=False, from_residual=True):
     stages = dict(normed=x, query=query, key=key, value=value)
     times = query.shape[1] // key.shape[1]
     key, value = (numpy.tile(y, (1, times, 1, 1)) if tiled else y.repeat(times, 1) for y in (key, value))
-    weights = attend(layer, s, query, key, scale)
+    weights = attend(layer, s, query, key, scale, x)
     context = weights @ value
     weight, bias = layer.out()
     joined = context.swapaxes(1, 2).reshape(*x.shape[:2], -1) * (gate_of(layer, s, x) if s.get("gate") else 1)
@@ -528,6 +547,11 @@ FEATURES = {
     "its position from 1": (
         lambda s: (s.get("query_growth") or "").endswith(",1"),
         lambda s: dict(query_growth=s["query_growth"].removesuffix(",1")),
+    ),
+    "the keys of an indexer": (lambda s: s.get("index_topk"), lambda s: dict(index_topk=None)),
+    "its rotation": (
+        lambda s: s.get("index_rope"),
+        lambda s: dict(index_rope="half" if s["index_rope"] != "half" else "pairs-to-halves"),
     ),
     "window": (lambda s: s.get("window"), lambda s: dict(window=None)),
     "window, one more": (lambda s: s.get("window"), windowed(1)),

@@ -41,6 +41,14 @@ GRID = dict(
     heads=2, causal=False, norm_eps=1e-6, rope="half", rope_theta=10000, rope_axes="h,w,restarted,merge=2",
 )
 
+INDEXED = dict(
+    model_type="deepseek_v32", hidden_size=24, intermediate_size=8, kv_lora_rank=10, moe_intermediate_size=8,
+    max_position_embeddings=64, first_k_dense_replace=2, n_group=1, n_routed_experts=2, n_shared_experts=1, topk_group=1,
+    num_attention_heads=3, num_experts_per_tok=1, num_hidden_layers=2, num_key_value_heads=3, q_lora_rank=12,
+    qk_nope_head_dim=6, qk_rope_head_dim=4, v_head_dim=8, rms_norm_eps=1e-6, vocab_size=16, bos_token_id=0, eos_token_id=1,
+    rope_parameters=dict(rope_type="default", rope_theta=10000.0), index_topk=4, index_n_heads=8, index_head_dim=6,
+)
+
 FAMILIES = {
     "gpt2": dict(
         model="GPT2LMHeadModel",
@@ -630,6 +638,28 @@ FAMILIES = {
         says=dict(
             heads=3, causal=True, norm="rms", norm_eps=1e-6, qk_norm="rms", qk_norm_eps=1e-6, rope="pairs-to-halves",
             rope_theta=10000, rope_columns="last:4",
+        ),
+    ),
+    "deepseek_v32": dict(
+        model="DeepseekV32ForCausalLM",
+        attention="model.layers.{}.self_attn",
+        out="o_proj",
+        norm="model.layers.{}.input_layernorm",
+        config=INDEXED,
+        says=dict(
+            heads=3, causal=True, norm="rms", norm_eps=1e-6, qk_norm="rms", qk_norm_eps=1e-6, rope="pairs-to-halves",
+            rope_theta=10000, rope_columns="last:4", index_topk=4, index_rope="half",
+        ),
+    ),
+    "glm_moe_dsa": dict(
+        model="GlmMoeDsaForCausalLM",
+        attention="model.layers.{}.self_attn",
+        out="o_proj",
+        norm="model.layers.{}.input_layernorm",
+        config=dict(INDEXED, model_type="glm_moe_dsa", index_topk=5, rms_norm_eps=1e-5, indexer_types=["full", "shared"]),
+        says=dict(
+            heads=3, causal=True, norm="rms", norm_eps=1e-5, qk_norm="rms", qk_norm_eps=1e-6, rope="pairs-to-halves",
+            rope_theta=10000, rope_columns="last:4", index_topk=5, index_rope="pairs-to-halves",
         ),
     ),
     "mistral4": dict(
@@ -1291,6 +1321,13 @@ CASES = {
         says=dict(rope=None, rope_theta=None, qk_norm=None, qk_norm_eps=None, bare_norm=None, attention_chunk=None),
     ),
     "ministral-3": dict(family="ministral3", layer=1, tokens=12),
+    # Keys that an indexer chooses
+    "deepseek-v3.2-chosen": dict(family="deepseek_v32", layer=1, tokens=10, batch=2),
+    "deepseek-v3.2-few": dict(
+        family="deepseek_v32", layer=0, tokens=9, style="transformers", change=dict(index_topk=9),
+        says=dict(index_topk=9),
+    ),
+    "glm-5": dict(family="glm_moe_dsa", layer=0, tokens=12),
     # Two factors of cosine and sine
     "phi-3.5-moe": dict(family="phimoe", layer=1, tokens=10, batch=2, says=dict(
         rope_scaling="longrope:old=64,max=256,attention=1.2,beyond=1.5,short=1;1.1;1.3,long=1;1.1;1.3",
