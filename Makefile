@@ -215,7 +215,7 @@ $(FOLDERS):
 	@mkdir -p $@
 
 # Tests that only make check-whole runs: repetitions in double, long inputs, limits, interruptions; many kernels, tables
-# and cases of one kind, which another test has a few of; browsers, the site, the shells, pictures, and the checkers themselves.
+# and cases of one kind, which another test has a few of; browsers, the site, the shells, pictures, and the checkers.
 LEFT = $(addprefix test_,case_mistakes compare fused_f64 fused_backward_f64 kernel_bugs limits observe_fits why_tables) \
 	$(addprefix check_,browser.sh cases.sh completion.sh limits.sh long.sh mistakes.sh porters.sh schema.sh site.sh svg.sh \
 	worksheet.sh) run_selfcheck run_examples_selfcheck
@@ -232,8 +232,8 @@ SKIPPING = $(addprefix check_,printed.sh python.sh)
 check-whole: attn tests
 	ATTN_WHOLE=1 sh tests/run.sh $(BUILD) $(SAMPLED) $(SKIPPING)
 
-# The most telling tests in the least time: no equations of pages, no pairs of options; a sample of faults, random numbers and
-# shapes.
+# The most telling tests in the least time: no equations of pages, no pairs of options; a sample of faults, random
+# numbers and shapes.
 SLOW_TESTS = check_page.sh check_environment.sh test_pairs
 check-quick: attn tests
 	FAULTS_STRIDE=50 WITHOUT='$(SLOW_TESTS) $(LEFT)' sh tests/run.sh $(BUILD)

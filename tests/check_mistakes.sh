@@ -92,9 +92,9 @@ if [ -n "${ATTN_WHOLE-}" ]; then
     input='--stages inputs,parameters,weights,context,output' # without its parameters it would need the checkpoint
     job layer tests/layers/gemma-3-full/residual.npy -w tests/layers/gemma-3-full --layer 1 --module model.layers.1.self_attn --residual
 else
-    echo 'one of nine jobs and half of the mistakes: ATTN_WHOLE=1 sh tests/run.sh build check_mistakes.sh takes all, as .ci/run does'
+    echo 'one of nine jobs and half of the mistakes: with ATTN_WHOLE=1, as in .ci/run, all'
 fi
-[ -n "${ATTN_ALL-}" ] || echo 'for each mistake in each job one format, and threads, binary or parts: with ATTN_ALL=1, as in release-check, all'
+[ -n "${ATTN_ALL-}" ] || echo 'for each mistake one format, and threads, binary or parts: with ATTN_ALL=1, as in release-check, all'
 check "most are made" test "$(printf '%s\n' $made | sort -u | wc -l)" -gt "$least"
 
 # A part with another mistake, or without one, belongs to another job.

@@ -22,8 +22,10 @@ if [ -z "${ATTN_WHOLE-}" ]; then
 fi
 
 # The longest tests start first, so that no processor waits at the end.
-longest='check_browser.sh check_page.sh check_long.sh cli documentation test_why test_pairs hostile test_kernel_bugs test_fused check_mistakes.sh check_files.sh check_limits.sh test_limits run_examples_selfcheck
-    run_selfcheck test_session check_options.sh check_svg.sh check_install.sh test_cases test_faults test_observe_fits check_manual.sh test_decimal test_explain test_fuzz check_wrong.sh'
+longest='check_browser.sh cli check_page.sh whole check_mistakes.sh test_faults test_kernel_bugs check_python.sh check_cases.sh
+    test_fused test_fuzz test_why check_schema.sh test_limits test_worksheet test_pairs hostile test_fused_backward_f64 check_svg.sh
+    documentation test_session check_long.sh test_grad test_fused_backward check_install.sh check_options.sh check_wrong.sh test_explain
+    check_limits.sh test_cases check_manual.sh check_heads.sh test_decimal test_observe_fits'
 
 all_of() { # KIND
     case $1 in
