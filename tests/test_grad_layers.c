@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINE_BYTES = 2048, NAME_BYTES = 96, ROOM = 1 << 15, CASES = 120 };
+enum { LINE_BYTES = 2048, NAME_BYTES = 96, ROOM = 1 << 15, CASES = 130 };
 
 static const char FOLDER[] = "tests/layers";
 static const double NEAR = 1e-7;  /* of the largest number of a table, */
@@ -36,6 +36,19 @@ static bool is_there(const struct layer_case *tried, const char *input)
     return access(path, R_OK) == 0;
 }
 
+/* The positions that the case names, as of a picture's patches. */
+static void add_positions(const struct layer_case *tried, struct text *text)
+{
+    char path[LINE_BYTES], line[LINE_BYTES], positions[LINE_BYTES];
+    snprintf(path, sizeof path, "%s/%s/case.json", FOLDER, tried->name);
+    FILE *file = fopen(path, "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, " \"positions\": \"%200[^\"]", positions) == 1)
+            text_add(text, " --positions=%s", positions);
+    if (file != NULL)
+        fclose(file);
+}
+
 static void write_line(struct layer_case *tried)
 {
     const bool residual = is_there(tried, "residual");
@@ -45,6 +58,7 @@ static void write_line(struct layer_case *tried)
              residual ? " --residual" : "");
     if (strcmp(tried->kind, "cross") == 0)
         text_add(&text, " --key-inputs=%s/%s/encoder.npy", FOLDER, tried->name);
+    add_positions(tried, &text);
 }
 
 /* Numbers of the output's shape, without a pattern of its own, into a file and into `above`. */
