@@ -32,6 +32,8 @@ if within --version >/dev/null 2>&1; then
     check "a heatmap in 40 MB" within causal long.npy --heatmap --stages weights -o heatmap.txt
     check "an SVG in 40 MB" within causal long.npy --stages weights -o weights.svg
     check "context by the fused path in 40 MB" within causal long.npy --stages context --kernel fused -t 2 -o c.npy
+    check "a module with a gate, of 16384 tokens, in 40 MB" \
+        within layer -w "${readme%/README.md}/tests/layers/qwen3-next" --layer 1 --random 16384x24 --stages output -t 2 -o o.npy
     check "the way back by the fused path in 40 MB" \
         within causal long.npy --grad ones --stages grad_inputs,grad_parameters --kernel fused -t 2 -o g.safetensors
     # 32768 x 32768 are 4 GB.
