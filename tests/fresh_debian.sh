@@ -51,7 +51,7 @@ block() { # the first command line of a section of the README
 without() { ! chroot "$root" sh -c "command -v $1" >/dev/null; }
 check "a system without compiler, make and pkg-config" eval 'without cc && without make && without pkg-config'
 check "Start" inside reader "$(block Start)"
-check "it printed a result" grep -q 'multi-head attention: 6 tokens' "$scratch/log"
+check "it printed a result" grep -q 'attention: 6 tokens' "$scratch/log"
 check "Start, again" inside reader "$(block Start)"
 check "Test" inside reader "$(block Test)"
 tail -n 1 "$scratch/log"

@@ -58,26 +58,17 @@ static enum status try_job(struct why *why, struct other_layer *other, const str
     return why->error->status;
 }
 
-static enum status try_layer(struct why *why, size_t layer)
+/* Tries another layer (draw-layer), a part of it, or a mistake of the layer in that form. */
+static enum status try_choice(struct why *why, enum mistake id, size_t form)
 {
     struct other_layer *other = arena_allocate(why->arena, 1, sizeof *other, why->error);
-    const struct trial_guess named = {{{MISTAKE_DRAW_LAYER, (double)layer}}, 1};
-    if (other == NULL)
-        return why->error->status;
-    other->options = *why->options;
-    return layer_ask(&other->options, why->problem->layer, layer, why->arena, why->error) ? why->error->status
-                                                                                          : try_job(why, other, &named);
-}
-
-/* Tries a part of another layer. */
-static enum status try_part(struct why *why, enum mistake id, size_t layer)
-{
-    struct other_layer *other = arena_allocate(why->arena, 1, sizeof *other, why->error);
-    const struct trial_guess named = {{{id, (double)layer}}, 1};
+    const struct trial_guess named = {{{id, (double)form}}, 1};
     if (other == NULL || (why->left_out != NULL && why->left_out[id]))
         return why->error->status;
     other->options = *why->options;
-    return try_job(why, other, &named);
+    return id == MISTAKE_DRAW_LAYER && layer_ask(&other->options, why->problem->layer, form, why->arena, why->error)
+               ? why->error->status
+               : try_job(why, other, &named);
 }
 
 /* Tries each part of a layer at that distance; from the second on only settings, until one of another kind fits. */
@@ -85,7 +76,7 @@ static enum status try_parts(struct why *why, size_t layer, bool near)
 {
     for (int id = 0; id < MISTAKE_COUNT; id++)
         if (MISTAKES[id].slot == MISTAKE_SLOT_LAYER && (near || layer_takes_settings((enum mistake)id)) &&
-            MISTAKES[id].number != NULL && try_part(why, (enum mistake)id, layer) != STATUS_OK)
+            MISTAKES[id].number != NULL && try_choice(why, (enum mistake)id, layer) != STATUS_OK)
             return why->error->status;
     return STATUS_OK;
 }
@@ -100,7 +91,7 @@ static enum status try_own(struct why *why)
                             (id != MISTAKE_LAYER_ADAPTER || why->options->adapter != NULL) &&
                             (id != MISTAKE_LAYER_QUANTISED || layer->config_quantised);
         for (size_t form = 0; is_own && (form == 0 || (row->forms != NULL && row->forms[form] != NULL)); form++)
-            if (try_part(why, (enum mistake)id, form) != STATUS_OK)
+            if (try_choice(why, (enum mistake)id, form) != STATUS_OK)
                 return why->error->status;
     }
     return STATUS_OK;
@@ -113,7 +104,8 @@ enum status why_layers(struct why *why)
     if (layer == NULL || try_own(why) != STATUS_OK || layer->module->layer == MODULE_NO_LAYER)
         return why->error->status;
     const size_t own = layer->module->layer;
-    if ((own > 0 && try_layer(why, own - 1) != STATUS_OK) || try_layer(why, own + 1) != STATUS_OK)
+    if ((own > 0 && try_choice(why, MISTAKE_DRAW_LAYER, own - 1) != STATUS_OK) ||
+        try_choice(why, MISTAKE_DRAW_LAYER, own + 1) != STATUS_OK)
         return why->error->status;
     for (size_t by = 1; by <= FARTHEST && why->count == 0; by++)
         if ((own >= by && try_parts(why, own - by, by == 1) != STATUS_OK) ||

@@ -406,14 +406,17 @@ static bool add_choice(struct trial_guess *all, struct mistake_choice choice)
     return true;
 }
 
-/* Joins the most likely mistakes of the steps before this one; false if two exclude each other. */
-static bool join_before(const struct why *why, const struct why_step *step, struct trial_guess *all)
+/* Joins one guess of each wrong step before `end`, in the i-th way; false if two exclude each other. */
+static bool join_steps(const struct why *why, const struct why_step *end, size_t i, struct trial_guess *all)
 {
     bool joined = true;
     *all = (struct trial_guess){.count = 0};
-    for (const struct why_step *before = why->steps; before < step; before++)
-        for (size_t k = 0; before->guess_count > 0 && k < before->guesses[0].count; k++)
-            joined = joined && add_choice(all, before->guesses[0].choices[k]);
+    for (const struct why_step *step = why->steps; step < end; step++) {
+        const struct trial_guess *guess = &step->guesses[i % memory_larger(step->guess_count, 1)];
+        i /= memory_larger(step->guess_count, 1);
+        for (size_t k = 0; step->guess_count > 0 && k < guess->count; k++)
+            joined = joined && add_choice(all, guess->choices[k]);
+    }
     return joined;
 }
 
@@ -425,7 +428,7 @@ static enum status find_consequence(const struct stepping *stepping, struct why_
     struct why *why = stepping->why;
     struct trial_guess before, *items = arena_allocate(why->arena, singles->count + 1, sizeof *items, why->error);
     struct why_guesses guesses = {items, 0, NULL};
-    if (items == NULL || !join_before(why, step, &before))
+    if (items == NULL || !join_steps(why, step, 0, &before))
         return why->error->status;
     if (before.count > 0)
         items[guesses.count++] = before;
@@ -476,22 +479,6 @@ static enum status explain_steps(struct stepping *stepping)
     if (why->budget.done >= why->budget.most) /* guesses left out: about as many again */
         why->budget.left = fmax(why->budget.left, why->budget.most);
     return STATUS_OK;
-}
-
-/* Joins one guess of each wrong step, in the i-th way; false if two exclude each other. */
-static bool join_steps(const struct why *why, size_t i, struct trial_guess *all)
-{
-    bool joined = true;
-    *all = (struct trial_guess){.count = 0};
-    for (size_t step = 0; step < why->step_count; step++) {
-        if (!why->steps[step].departs)
-            continue;
-        const struct trial_guess *guess = &why->steps[step].guesses[i % why->steps[step].guess_count];
-        i /= why->steps[step].guess_count;
-        for (size_t k = 0; k < guess->count; k++)
-            joined = joined && add_choice(all, guess->choices[k]);
-    }
-    return joined;
 }
 
 /* The number of ways to take one guess of each step; 0 if a step has none. */
@@ -618,7 +605,7 @@ static enum status take_joined(const struct stepping *stepping)
     for (int by_steps = 0; by_steps < (few_bits ? 1 : 2); by_steps++)
         for (size_t i = 0; i < ways && !taken; i++) {
             struct trial_guess all;
-            if (join_steps(why, i, &all) &&
+            if (join_steps(why, why->steps + why->step_count, i, &all) &&
                 (by_steps ? take_steps(stepping, &all, &taken) : try_from_inputs(why, stepping->exact, &all, &taken)) !=
                     STATUS_OK)
                 return why->error->status;
