@@ -41,7 +41,7 @@ static bool prepare_pair(struct explanation *e, struct explain_lines *line)
     const size_t axis = rope_axis(&rope->axes, rope->columns / 2, line->index).axis;
     char cosine[EXPLAIN_NUMBER_BYTES], sine[EXPLAIN_NUMBER_BYTES];
     snprintf(line->label, sizeof line->label, "columns %zu, %zu%s%.1s", columns.from[0] + 1, columns.from[1] + 1,
-             rope->coordinates != NULL ? " by " : "", rope->coordinates != NULL ? ROPE_AXIS_LETTERS + axis : "");
+             rope->coordinates != NULL ? " by " : "", rope->coordinates != NULL ? &ROPE_AXIS_LETTERS[axis] : "");
     snprintf(rotating->numbers[0], EXPLAIN_NUMBER_BYTES, "%.*g", at == floor(at) ? 10 : 6, at);
     text_number(rotating->numbers[1], EXPLAIN_NUMBER_BYTES, e->precision, text_wants_exponent(frequency), frequency);
     text_number(rotating->numbers[2], EXPLAIN_NUMBER_BYTES, e->precision, text_wants_exponent(fabs(turn.angle)),
