@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a kernel wrote into the folder of a case: context.npy, grad_query.npy, or one file with all results by name. */
-#ifndef ATTN_CASES_ANSWER_H
-#define ATTN_CASES_ANSWER_H
+#pragma once
 
 #include "cases/cases.h"
 #include "read/load.h"
@@ -41,5 +40,3 @@ struct remade {
  * the folder cannot be read: then answers->folder is its path, and answers->names is NULL. */
 enum status case_remake(struct remade *remade, struct cases_report *report, const struct case_row *row,
                         struct error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A row describes a case: its purpose, its features, its sizes, and how to draw its numbers. rows.c has the rows made
  * by hand; cover.c makes more, in which any two features that can meet do. */
-#ifndef ATTN_CASES_CASE_ROWS_H
-#define ATTN_CASES_CASE_ROWS_H
+#pragma once
 
 #include "base/memory.h"
 #include "cli/case_features.h"
@@ -78,5 +77,3 @@ struct case_list {
  * are in it, too (case_sizes_of). STATUS_USAGE where --only names no case, STATUS_SYSTEM where memory is short. */
 enum status case_list_make(struct case_list *list, const struct options *options, struct arena *arena,
                            struct error *error);
-
-#endif

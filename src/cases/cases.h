@@ -6,8 +6,7 @@
  * that what was written need not be trusted.
  *
  *   B items, H heads, H_kv heads of key and value, Tq queries, Tk keys, d and d_v columns. */
-#ifndef ATTN_CASES_CASES_H
-#define ATTN_CASES_CASES_H
+#pragma once
 
 #include "base/folder.h"
 #include "base/version.h"
@@ -312,5 +311,3 @@ enum status cases_check(struct cases_report *report, const struct options *optio
 /* Writes the report as text or JSON; STATUS_DIFFERENT where a case did not pass. Closes the output. */
 enum status cases_report(const struct cases_report *report, const struct options *options, struct output *output,
                          struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How to draw and lay out the numbers of a case: the functions that rows name. */
-#ifndef ATTN_CASES_DRAW_H
-#define ATTN_CASES_DRAW_H
+#pragma once
 
 #include "cases/cases.h"
 
@@ -26,5 +25,3 @@ case_maker make_mask, make_documents, make_lengths, make_sinks, make_splits;
 /* Of rows. */
 case_maker make_mask_block, make_mask_finite, make_poison_mask, make_poison_behind, make_overflow, make_denormal,
     make_sinks_large, make_alternating, make_splits_apart;
-
-#endif

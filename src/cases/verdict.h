@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What explains all failures of a folder at once, and no success: a mistake; else what the failing results have in
  * common; else what they are. */
-#ifndef ATTN_CASES_VERDICT_H
-#define ATTN_CASES_VERDICT_H
+#pragma once
 
 #include "cases/answer.h"
 
@@ -20,5 +19,3 @@ enum status cases_find_verdict(struct cases_report *report, const struct options
 enum status case_question(const struct answers *answers, const struct answer *answer, bool gradients,
                           char *words[CASES_WORDS], int *count, struct text *line, struct arena *arena,
                           struct error *error);
-
-#endif

@@ -7,8 +7,7 @@
  * same for any number of threads. Memory is O(T d).
  *
  *   B items of a batch, H heads, H_kv heads of key and value, Tq queries, Tk keys, d and d_v columns of a head. */
-#ifndef ATTN_COMPUTE_BACKWARD_H
-#define ATTN_COMPUTE_BACKWARD_H
+#pragma once
 
 #include "compute/backward_operands.h"
 #include "compute/row_stream.h"
@@ -41,5 +40,3 @@ void backward_row(struct backward *backward, enum stage stage, size_t item, size
 
 /* What dropout keeps, (Tk), of the last row of grad_weights. */
 const bool *backward_kept(const struct backward *backward, size_t row);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* --grad on the fused path: kernel/fused_backward.h makes the gradients of query, key and value in the numbers of its
  * kernel; the rest of the backward pass goes on in double. Memory grows with T d. */
-#ifndef ATTN_COMPUTE_BACKWARD_FUSED_H
-#define ATTN_COMPUTE_BACKWARD_FUSED_H
+#pragma once
 
 #include "compute/reference.h"
 
@@ -12,5 +11,3 @@
  * --kernel asked for the fused path; STATUS_SYSTEM: out of memory. */
 enum status backward_fused(const struct attention *back, const struct tensor *contexts, const struct problem *problem,
                            bool *made, struct error *error);
-
-#endif

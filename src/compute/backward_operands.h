@@ -3,8 +3,7 @@
  * key, the projections and the norm of the inputs. In double, tokens on all threads; every sum takes them in order.
  *
  *   B items of a batch, H heads, H_kv of key and value, T tokens, d and d_v columns of a head. */
-#ifndef ATTN_COMPUTE_BACKWARD_OPERANDS_H
-#define ATTN_COMPUTE_BACKWARD_OPERANDS_H
+#pragma once
 
 #include "compute/backward_sums.h"
 
@@ -27,5 +26,3 @@ double backward_operands_bytes(const struct problem *problem);
 enum status backward_operands(struct backward_operands *gradients, const struct problem *problem,
                               const struct tensor made[PROJECTION_COUNT], const struct tensor *gate,
                               struct arena *arena, struct error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Gradients with respect to parameters: sums over tokens, some tokens at a time. Each number of a gradient adds its
  * tokens in order, so its bits are the same for any number of threads. */
-#ifndef ATTN_COMPUTE_BACKWARD_SUMS_H
-#define ATTN_COMPUTE_BACKWARD_SUMS_H
+#pragma once
 
 #include "problem/problem.h"
 
@@ -39,5 +38,3 @@ double backward_sums_bytes(size_t room, size_t tokens);
 
 /* Adds the first `tokens` rooms to the gradients. A gradient of 0 from above adds nothing, whatever x is. */
 void backward_sums_add(const struct backward_sums *sums, const struct problem *problem, size_t tokens);
-
-#endif

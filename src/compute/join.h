@@ -4,8 +4,7 @@
  * A part is a .safetensors file that `--part K/N` wrote: it records which part of which job it is. Parts divide the
  * rows of queries in order; each has all inputs, parameters, keys and values. Writers make the same bytes of the joined
  * result as of the full job. */
-#ifndef ATTN_COMPUTE_JOIN_H
-#define ATTN_COMPUTE_JOIN_H
+#pragma once
 
 #include "compute/result.h"
 
@@ -14,5 +13,3 @@
  * problem, which holds only what writers need (mechanism, settings, tokens, dtype). */
 enum status join_parts(struct result *result, struct problem *problem, char *const *files, size_t count, bool one_table,
                        struct arena *arena, struct error *error);
-
-#endif

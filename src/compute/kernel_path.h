@@ -3,8 +3,7 @@
  *
  * The fused path rounds nothing between the stages, so it has only query, key, value, context and output. The bits are
  * the same for any number of threads and any choice of queries. */
-#ifndef ATTN_COMPUTE_KERNEL_PATH_H
-#define ATTN_COMPUTE_KERNEL_PATH_H
+#pragma once
 
 #include "compute/reference.h"
 #include "kernel/fused.h"
@@ -31,5 +30,3 @@ enum status kernel_path_context(struct attention *attention, struct fused_found 
  * STATUS_SYSTEM: out of memory. */
 enum status kernel_path_gradients(const struct attention *attention, const void *grad_context,
                                   const struct kernel_gradients *gradients, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A job with mistakes that no problem can express: mistake/plain.h makes complete stages. */
-#ifndef ATTN_COMPUTE_PLAIN_PATH_H
-#define ATTN_COMPUTE_PLAIN_PATH_H
+#pragma once
 
 #include "compute/reference.h"
 
@@ -9,5 +8,3 @@
  * out of memory. */
 enum status plain_path(struct attention *attention, const struct problem *problem, uint64_t stages, struct arena *arena,
                        struct error *error);
-
-#endif

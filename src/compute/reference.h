@@ -7,8 +7,7 @@
  *
  *   B items of a batch, H heads, H_kv heads of key and value, Tk keys, S selected queries, d_in columns of the inputs,
  *   d columns of one head of query and key, d_v of value. */
-#ifndef ATTN_COMPUTE_REFERENCE_H
-#define ATTN_COMPUTE_REFERENCE_H
+#pragma once
 
 #include "base/progress.h"
 #include "compute/streamed_output.h"
@@ -61,5 +60,3 @@ void reference_row(const struct attention *attention, struct attention_scratch *
 /* Writes output (columns): the heads' context side by side (H d_v), through out_proj if there is one. Threads may call
  * it at the same time. */
 void reference_output(const struct attention *attention, const double *context, double *output);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * A table is the inputs, one parameter, or a stage. A writer asks for rows and never knows where they come from: T x T
  * stages are computed on demand, and row_stream.c keeps dropout's generator in step. */
-#ifndef ATTN_COMPUTE_RESULT_H
-#define ATTN_COMPUTE_RESULT_H
+#pragma once
 
 #include "compute/backward.h"
 
@@ -140,5 +139,3 @@ struct result_mask result_mask_of(const struct result *result, const struct resu
 
 /* Whether it forbids the element in that column. */
 bool result_masks(const struct result_mask *mask, size_t column);
-
-#endif

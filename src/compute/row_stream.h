@@ -6,8 +6,7 @@
  * each row once and keeps what text shows of it.
  *
  *   B items of a batch, H heads, S selected queries, Tk keys, d_v columns of a head of value. */
-#ifndef ATTN_COMPUTE_ROW_STREAM_H
-#define ATTN_COMPUTE_ROW_STREAM_H
+#pragma once
 
 #include "compute/reference.h"
 
@@ -75,5 +74,3 @@ void row_stream_output(struct row_stream *rows, enum stage stage, size_t item, s
 
 /* What dropout keeps, (Tk), of the last row of STAGE_DROPPED; not for an elided result. */
 const bool *row_stream_kept(const struct row_stream *rows, size_t row);
-
-#endif

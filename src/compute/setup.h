@@ -3,8 +3,7 @@
  * statistics; and all that the fused path makes.
  *
  * B items of a batch, H heads, S selected queries. */
-#ifndef ATTN_COMPUTE_SETUP_H
-#define ATTN_COMPUTE_SETUP_H
+#pragma once
 
 #include "compute/reference.h"
 
@@ -19,5 +18,3 @@ enum status setup_room(double needed, struct error *error);
 
 /* How many threads so much work is worth. */
 unsigned setup_threads(const struct problem *problem, double multiply_adds);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Streams a long context to a file: each thread writes its rows at their offset while others compute. Nothing holds
  * them. */
-#ifndef ATTN_COMPUTE_STREAMED_OUTPUT_H
-#define ATTN_COMPUTE_STREAMED_OUTPUT_H
+#pragma once
 
 #include "base/output.h"
 #include "tensor/dtype.h"
@@ -21,5 +20,3 @@ struct streamed_output {
 
 /* Writes `count` numbers of the table from index `first` on. Threads may call it at the same time. */
 void streamed_output_write(void *streamed, const void *numbers, size_t first, size_t count);
-
-#endif

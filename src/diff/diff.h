@@ -6,8 +6,7 @@
  *
  * The first line of the text says whether the files agree, and if not, which stage departs first, or that B lacks
  * one. JSON has every number. */
-#ifndef ATTN_DIFF_DIFF_H
-#define ATTN_DIFF_DIFF_H
+#pragma once
 
 #include "base/output.h"
 #include "diff/pair.h"
@@ -25,5 +24,3 @@ bool diff_agrees(const struct diff *diff);
  * arrays. Quietly STATUS_DIFFERENT where a stage departs; STATUS_SYSTEM where it cannot be written. */
 enum status write_diff(const struct options *options, const struct diff *diff, struct output *output,
                        struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A comparison of two files, and a pair of tensors in it: a stage, or a source. */
-#ifndef ATTN_DIFF_PAIR_H
-#define ATTN_DIFF_PAIR_H
+#pragma once
 
 #include "cli/options.h"
 #include "observe/observe.h"
@@ -253,5 +252,3 @@ enum undone diff_undone(const struct diff *diff, const struct diff_stage *stage,
 
 /* B / A where all finite numbers have that ratio, and only minus infinities differ otherwise; else 1. */
 double diff_factor(const struct comparison *comparison);
-
-#endif

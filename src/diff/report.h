@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts of diff's report: text for people, JSON for pipes. */
-#ifndef ATTN_DIFF_REPORT_H
-#define ATTN_DIFF_REPORT_H
+#pragma once
 
 #include "base/output.h"
 #include "base/text.h"
@@ -55,5 +54,3 @@ void report_json(const struct report *report);
  * setting, source or token explains it. A must be a result that can be computed again, without a mistake, and both
  * must be files. Else, or where it does not fit, returns false. */
 bool diff_ask_why(const struct diff *diff, const struct options *options, struct text *line);
-
-#endif

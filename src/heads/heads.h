@@ -4,8 +4,7 @@
  * A query counts for a kind if the mask allows it its own token and a key of that kind. TransformerLens
  * (head_detector.py, error_measure "mul") has the same keys for previous, duplicate and induction, and divides their
  * sum by all queries. */
-#ifndef ATTN_HEADS_HEADS_H
-#define ATTN_HEADS_HEADS_H
+#pragma once
 
 #include "build/job_files.h"
 #include "compute/result.h"
@@ -89,5 +88,3 @@ enum status heads_write(const struct heads *heads, const struct options *options
 typedef void heads_writer(const struct heads *heads, const struct options *options, int precision,
                           struct output *output);
 heads_writer heads_text, heads_json, heads_csv, heads_svg, heads_html;
-
-#endif

@@ -19,8 +19,7 @@
  * query must be finite; this path checks key and value if the job asks, while they are in the cache. An overflow inside
  * gives infinities or NaN in its rows, as in the reference; a row with allowed keys is not empty, whatever their
  * scores. Numbers of attn_mask beyond +-2.3e38, in float, count as +-2.3e38. */
-#ifndef ATTN_KERNEL_FUSED_H
-#define ATTN_KERNEL_FUSED_H
+#pragma once
 
 #include "kernel/kernel.h"
 #include "kernel/work.h"
@@ -99,5 +98,3 @@ enum status fused_context(const struct fused_job *job, struct error *error);
  * grow with d + d_v, but not further with the number of tokens; a quarter more with an attn_mask, up to 400 KB more if
  * the kernel packs keys, and the rows of a task with a row_sink. SIZE_MAX: no size_t holds it. */
 size_t fused_scratch_bytes(const struct fused_job *job);
-
-#endif

@@ -23,8 +23,7 @@
  * So the sums have one order, and the bits are the same for any number of threads. If there are as many key heads as
  * threads, each thread does a head alone. The code skips tiles that the mask forbids; a forbidden key adds exactly 0 to
  * its own gradient and to the query's. */
-#ifndef ATTN_KERNEL_FUSED_BACKWARD_H
-#define ATTN_KERNEL_FUSED_BACKWARD_H
+#pragma once
 
 #include "kernel/kernel.h"
 #include "kernel/work.h"
@@ -68,5 +67,3 @@ enum status fused_backward(const struct fused_backward_job *job, struct error *e
 /* The bytes that fused_backward allocates: less than 200 KB per thread, and for as many key heads as threads about five
  * times their queries plus key and value, if d = d_v is a multiple of W. SIZE_MAX: no size_t holds it. */
 size_t fused_backward_scratch_bytes(const struct fused_backward_job *job);
-
-#endif

@@ -34,8 +34,7 @@
  *
  * Packed memory is aligned to KERNEL_ALIGNMENT. Other arrays are aligned to their type; a kernel neither reads nor
  * writes past their end. A kernel never allocates, parses or prints, and cannot fail. */
-#ifndef ATTN_KERNEL_KERNEL_H
-#define ATTN_KERNEL_KERNEL_H
+#pragma once
 
 #include "base/error.h"
 #include "model/mask.h"
@@ -223,5 +222,3 @@ bool kernel_takes(enum dtype dtype);
  * set. */
 const struct kernel *kernel_row(size_t index);
 bool kernel_present(const struct kernel *kernel);
-
-#endif

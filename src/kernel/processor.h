@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Features of the processor. */
-#ifndef ATTN_KERNEL_PROCESSOR_H
-#define ATTN_KERNEL_PROCESSOR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -25,5 +24,3 @@ bool processor_has_amx(void);
 
 /* Whether VDPBF16PS is twice as fast as multiplying floats, as on AMD from Zen 4 on. On Intel it is half as fast. */
 bool processor_has_fast_pairs(void);
-
-#endif

@@ -9,8 +9,7 @@
  * another instruction set may.
  *
  * x, weight and bias must be finite. An overflow inside gives infinities or NaN in the numbers concerned. */
-#ifndef ATTN_KERNEL_PROJECT_H
-#define ATTN_KERNEL_PROJECT_H
+#pragma once
 
 #include "kernel/kernel.h"
 #include "kernel/work.h"
@@ -42,5 +41,3 @@ struct project_job {
  * weight, 8 MB per thread (or one panel, if larger) but no more than the weight, and 32 KB per thread. Sizes are at
  * least 1; fastest with y aligned to KERNEL_ALIGNMENT. */
 enum status project_compute(const struct project_job *projection, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The work of fused.c, fused_backward.c and project.c: scratch, threads and progress. */
-#ifndef ATTN_KERNEL_WORK_H
-#define ATTN_KERNEL_WORK_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -46,5 +45,3 @@ static inline size_t work_ceil_divide(size_t a, size_t b)
 {
     return a / b + (a % b != 0);
 }
-
-#endif

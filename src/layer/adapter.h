@@ -9,8 +9,7 @@
  * scale is lora_alpha / r, or with use_rslora lora_alpha / sqrt(r), by alpha_pattern and rank_pattern. B A is rounded
  * to float32, and the sum to the dtype of the weight, as merge_and_unload does. attn rejects all else that a config may
  * ask for. */
-#ifndef ATTN_LAYER_ADAPTER_H
-#define ATTN_LAYER_ADAPTER_H
+#pragma once
 
 #include "layer/config.h"
 
@@ -36,5 +35,3 @@ enum status adapter_replace(const struct adapter *adapter, const char *name, str
 /* Adds to it, in a copy: a weight is d_out x d_in, however it is stored. STATUS_USAGE where shapes, or the rank of the
  * config, contradict each other. */
 enum status adapter_add(const struct adapter *adapter, const char *name, struct tensor *tensor);
-
-#endif

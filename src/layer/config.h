@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* config.json -> facts: the facts about one attention module from a checkpoint's config and the row of its family. */
-#ifndef ATTN_LAYER_CONFIG_H
-#define ATTN_LAYER_CONFIG_H
+#pragma once
 
 #include "layer/facts.h"
 #include "layer/module.h"
@@ -65,5 +64,3 @@ enum status config_unknown(const struct config *config, const struct family_row 
  * image to each other; else NULL. STATUS_SYSTEM where memory is short. */
 enum status config_images(const struct config *config, const struct family_row *family, struct arena *arena,
                           const char **type, struct error *error);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * The first error goes into reading->error, and later calls change nothing. So these functions return no status; a
  * caller that asks for many settings returns that of the error at the end. */
-#ifndef ATTN_LAYER_CONFIG_KEYS_H
-#define ATTN_LAYER_CONFIG_KEYS_H
+#pragma once
 
 #include "layer/config.h"
 
@@ -201,5 +200,3 @@ struct config_value config_rope_object(const struct config_reading *reading, boo
 
 /* Its "rope_type", or "type" in the older style. */
 struct config_value config_rope_type(const struct config_value *object);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The settings of a module, as options and results write them, with their sources. */
-#ifndef ATTN_LAYER_FACTS_H
-#define ATTN_LAYER_FACTS_H
+#pragma once
 
 #include "base/choice.h"
 #include "base/memory.h"
@@ -43,5 +42,3 @@ const struct layer_fact *layer_facts_find(const struct layer_facts *facts, const
 
 /* "config", "tensors": the word of a source. */
 const char *layer_fact_source_word(enum fact_source source);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The metadata of a GGUF as a config, which config.h reads like a model's config.json. */
-#ifndef ATTN_LAYER_GGUF_CONFIG_H
-#define ATTN_LAYER_GGUF_CONFIG_H
+#pragma once
 
 #include "layer/config.h"
 #include "read/checkpoint.h"
@@ -21,5 +20,3 @@ enum status gguf_config(const struct checkpoint *checkpoint, struct config *conf
 
 /* Corrects facts of the family where the converter stores other numbers than the model. */
 enum status gguf_facts(const struct gguf_row *row, struct arena *arena, struct layer_facts *facts, struct error *error);
-
-#endif

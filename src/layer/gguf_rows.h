@@ -14,8 +14,7 @@
  * the tensors, or do not matter. attn warns of other keys about attention.
  *   .idle     this number says nothing
  *   .put      puts it in another way */
-#ifndef ATTN_LAYER_GGUF_ROWS_H
-#define ATTN_LAYER_GGUF_ROWS_H
+#pragma once
 
 /* clang-format off */
 #define GGUF_ROWS(ROW) \
@@ -107,5 +106,3 @@
     ROW(.name = "rope.scaling.yarn_ext_factor", .key = "rope_scaling.yarn_ext_factor", .idle = "1") \
     ROW(.name = "rope.scaling.yarn_log_multiplier", .key = "rope_scaling.mscale_all_dim", .put = put_log_multiplier)
 /* clang-format on */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One attention module of a checkpoint: its tensors under attn's names, and its settings. */
-#ifndef ATTN_LAYER_LAYER_H
-#define ATTN_LAYER_LAYER_H
+#pragma once
 
 #include "cli/options.h"
 #include "layer/facts.h"
@@ -51,5 +50,3 @@ bool layer_takes_settings(enum mistake id);
  * STATUS_SYSTEM where memory is short. */
 enum status layer_ask(struct options *options, const struct layer *layer, size_t number, struct arena *arena,
                       struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists the attention modules of a checkpoint, with one row for all layers that are alike. */
-#ifndef ATTN_LAYER_LISTING_H
-#define ATTN_LAYER_LISTING_H
+#pragma once
 
 #include "layer/layer.h"
 
@@ -34,5 +33,3 @@ bool listing_takes(enum option_id id);
  * layer_read; STATUS_USAGE also where the checkpoint has no attention module. */
 enum status listing_read(struct listing *listing, const struct options *options, struct arena *arena,
                          struct error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the attention modules of a checkpoint by the ends of names: beginnings differ from model to model, but many
  * models share the last words (naming_rows.h has a row for each way of naming). */
-#ifndef ATTN_LAYER_MODULE_H
-#define ATTN_LAYER_MODULE_H
+#pragma once
 
 #include "model/packing.h"
 #include "read/checkpoint.h"
@@ -76,5 +75,3 @@ enum status module_tensors(const struct module_list *list, const struct layer_mo
  * that attn does not compute it. */
 enum status module_check_other(const struct module_list *list, const struct module_tensors *tensors,
                                struct error *error);
-
-#endif

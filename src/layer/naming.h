@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The ways of naming an attention module's tensors, from naming_rows.h; for this room only. */
-#ifndef ATTN_LAYER_NAMING_H
-#define ATTN_LAYER_NAMING_H
+#pragma once
 
 #include "model/packing.h"
 
@@ -55,5 +54,3 @@ const char *naming_without_softmax(const char *name);
 
 /* What separates the name of a role from "weight" or "bias". */
 const char *naming_joint(const struct naming_row *naming, enum naming_role role);
-
-#endif

@@ -17,8 +17,7 @@
  *   .passed                 norms after attention, which attn ignores
  *   .own                    GGUF: the layer is the module's path, and only names that begin so are the module's
  * If two rows fit a module, the first counts. */
-#ifndef ATTN_LAYER_NAMING_ROWS_H
-#define ATTN_LAYER_NAMING_ROWS_H
+#pragma once
 
 #define NAMING_OUTS "o_proj out_proj dense proj projection projection_layer Wo c_proj"
 
@@ -145,5 +144,3 @@
     "bias masked_bias attention.bias attention.masked_bias rotary_emb.inv_freq rotary_emb.sin_cached " \
     "rotary_emb.cos_cached self.rotary_embeddings.inv_freq embed_positions linear_qkv._extra_state "   \
     "linear_proj._extra_state core_attention._extra_state q_layernorm._extra_state k_layernorm._extra_state"
-
-#endif

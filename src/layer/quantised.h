@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Quantised weights of a checkpoint, by the "quantization_config" of its config: the tensors of a weight, and
  * its numbers. quantised_rows.h has the forms. */
-#ifndef ATTN_LAYER_QUANTISED_H
-#define ATTN_LAYER_QUANTISED_H
+#pragma once
 
 #include "layer/config.h"
 
@@ -30,5 +29,3 @@ enum status quantised_look(struct quantised *quantised, const char *name, const 
                            struct error *error);
 enum status quantised_take(struct quantised *quantised, const char *name, struct tensor *tensor, const char **file,
                            struct error *error);
-
-#endif

@@ -26,8 +26,7 @@
  *
  * A weight is (code - zero) x scale, rounded once. Sources: transformers' integrations/finegrained_fp8.py and mxfp4.py,
  * compressed-tensors' compressors, GPTQModel's dequantize_weight, AutoAWQ's dequantize_gemm, mlx.core.dequantize. */
-#ifndef ATTN_LAYER_QUANTISED_ROWS_H
-#define ATTN_LAYER_QUANTISED_ROWS_H
+#pragma once
 
 /* clang-format off */
 #define BYTES(scales) .part = {[CODES] = "weight", [SCALES] = scales, [ZEROS] = "weight_zero_point"}
@@ -70,5 +69,3 @@
     "input_scale input_zero_point input_global_scale input_scale_ub output_scale output_zero_point activation_scale "  \
     "q_scale k_scale v_scale kv_scale prob_scale qscale_act"
 /* clang-format on */
-
-#endif

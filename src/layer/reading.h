@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A checkpoint with its config, open for reading: shared by layer.c and listing.c. */
-#ifndef ATTN_LAYER_READING_H
-#define ATTN_LAYER_READING_H
+#pragma once
 
 #include "layer/adapter.h"
 #include "layer/config.h"
@@ -45,5 +44,3 @@ enum status reading_facts(const struct reading *reading, const struct layer_modu
  * once, and the folder once. */
 enum status layer_warn(const struct reading *reading, const struct layer_module *module,
                        const struct family_row *family, struct layer_warnings *warnings);
-
-#endif

@@ -11,8 +11,7 @@
  * Numbers stay in the mapped file if their rows are contiguous; weights stored d_in x d_out (Conv1D) or packed in
  * groups are copied in their dtype, as are rows that a
  * GGUF has in another order. problem/parameters.h checks that all numbers are finite. */
-#ifndef ATTN_LAYER_UNPACK_H
-#define ATTN_LAYER_UNPACK_H
+#pragma once
 
 #include "layer/module.h"
 #include "read/input_file.h"
@@ -31,5 +30,3 @@ struct unpack_plan {
  * contradicts the heads: the message names the tensor, its shape and the expected one. */
 enum status module_unpack(const struct module_list *list, const struct layer_module *module, struct unpack_plan *plan,
                           struct arena *arena, struct input_file *input, struct error *error);
-
-#endif

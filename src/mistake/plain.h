@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A recipe -> complete stages, in double, each rounded once to the working dtype when stored. For small jobs: it holds
  * T x T. Without mistakes the numbers are those of the reference, bit for bit. */
-#ifndef ATTN_MISTAKE_PLAIN_H
-#define ATTN_MISTAKE_PLAIN_H
+#pragma once
 
 #include "mistake/recipe.h"
 
@@ -104,5 +103,3 @@ static inline size_t plain_row(const struct plain *plain, size_t item, size_t he
 {
     return (item * plain->problem->size.heads + head) * plain->row_count + row;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * plain.h computes those.
  *
  *   B items, H heads of query, H_kv of key and value, Tq queries, Tk keys, d and d_v columns of a head. */
-#ifndef ATTN_MISTAKE_RECIPE_H
-#define ATTN_MISTAKE_RECIPE_H
+#pragma once
 
 #include "stage/gate.h"
 #include "stage/stage.h"
@@ -229,5 +228,3 @@ typedef const char *mistake_change(struct recipe *recipe);
 
 /* The same under a condition; `otherwise` says why not. */
 #define CHANGE_WHERE(id, condition, otherwise, what) CHANGE(id, (condition) ? ((void)(what), NULL) : (otherwise))
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Families of models: facts about attention that neither a checkpoint's tensors nor its config.json hold. */
-#ifndef ATTN_MODEL_FAMILY_H
-#define ATTN_MODEL_FAMILY_H
+#pragma once
 
 #include "model/mask.h"
 #include "model/rope.h"
@@ -202,5 +201,3 @@ const char *family_of_part(const char *model_type, const char *part);
 
 /* Whether a model of that type has parts, each masked as it would be alone. */
 bool family_has_parts(const char *model_type);
-
-#endif

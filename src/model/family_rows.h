@@ -6,8 +6,7 @@
  *
  * A row serves every model_type whose attention its columns and their defaults reproduce in every number. A model that
  * does what no column says has no row: windows that shift, values that pass from layer to layer. */
-#ifndef ATTN_MODEL_FAMILY_ROWS_H
-#define ATTN_MODEL_FAMILY_ROWS_H
+#pragma once
 
 /* What many rows share. */
 /* clang-format off */
@@ -555,5 +554,3 @@
     ROW("vision-text-dual-encoder", "vision_config", "vit") \
     ROW("voxtral", "text_config", "llama")
 /* clang-format on */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The formats of results, and what each can hold. */
-#ifndef ATTN_MODEL_FORMAT_H
-#define ATTN_MODEL_FORMAT_H
+#pragma once
 
 #include "base/choice.h"
 
@@ -91,5 +90,3 @@ enum format format_find(const char *name);
 
 /* The format of files with that suffix (".npy"), or FORMAT_COUNT. */
 enum format format_of_suffix(const char *suffix);
-
-#endif

@@ -11,8 +11,7 @@
  * Relative bias: Raffel et al. 2020, "Exploring the Limits of Transfer Learning with T5", section 2.1. ALiBi: Press et
  * al. 2022, "Train Short, Test Long", section 3. Sinks: Xiao et al. 2024, "Efficient Streaming Language Models with
  * Attention Sinks", as one more logit per head, in the maximum and the denominator alone. */
-#ifndef ATTN_MODEL_MASK_H
-#define ATTN_MODEL_MASK_H
+#pragma once
 
 #include "base/choice.h"
 #include "base/text.h"
@@ -243,5 +242,3 @@ void mask_load(const struct mask *mask, size_t item, size_t head, size_t query, 
 /* Prefetches what the other two will read. */
 void mask_prefetch(const struct mask *mask, size_t item, size_t head, size_t query, size_t rows, size_t first,
                    size_t count);
-
-#endif

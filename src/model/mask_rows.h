@@ -11,8 +11,7 @@
  *   .counted  what its numbers count, for the head line: "document"
  *
  * If several rules forbid a key, explanations name the first. Formulas name the first row last. */
-#ifndef ATTN_MODEL_MASK_ROWS_H
-#define ATTN_MODEL_MASK_ROWS_H
+#pragma once
 
 /* clang-format off */
 #define MASK_ROWS(ROW) \
@@ -30,5 +29,3 @@
 #define MASK_TENSORS(ROW) \
     ROW("document_ids")
 /* clang-format on */
-
-#endif

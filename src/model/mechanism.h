@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The mechanisms: each is a command, and "mechanism" in a result. */
-#ifndef ATTN_MODEL_MECHANISM_H
-#define ATTN_MODEL_MECHANISM_H
+#pragma once
 
 #include "base/manual.h"
 #include "model/stage_id.h"
@@ -90,5 +89,3 @@ enum mechanism mechanism_find(const char *name);
 
 /* The gradient at which the backward pass begins: with respect to the last stage, output or context. */
 enum stage mechanism_grad_stage(enum mechanism mechanism);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The mistakes that people make: names, sentences and fixes. src/mistake/ has what each changes. */
-#ifndef ATTN_MODEL_MISTAKE_H
-#define ATTN_MODEL_MISTAKE_H
+#pragma once
 
 #include "model/stage_id.h"
 #include "tensor/dtype.h"
@@ -209,5 +208,3 @@ enum { MISTAKE_NAME_BYTES = 64 };
 /* Writes "scale-missing" or "tiles-last-alone:4", as --mistake takes it, into text (MISTAKE_NAME_BYTES); returns
  * text. */
 const char *mistake_text(struct mistake_choice choice, char *text);
-
-#endif

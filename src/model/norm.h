@@ -7,8 +7,7 @@
  *     rms-plus-one  the same, x (1 + weight): Gemma
  *
  * Without a weight nothing is multiplied. */
-#ifndef ATTN_MODEL_NORM_H
-#define ATTN_MODEL_NORM_H
+#pragma once
 
 #include "base/choice.h"
 #include "tensor/tensor.h"
@@ -29,5 +28,3 @@ struct norm {
     bool left_out, twice;       /* mistakes: rows stay unchanged, or are normed again; */
     bool of_sum, less_1;        /* squares are summed, or divided by one less than their number */
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How a module's weights hold query, key and value. */
-#ifndef ATTN_MODEL_PACKING_H
-#define ATTN_MODEL_PACKING_H
+#pragma once
 
 #include "base/choice.h"
 
@@ -9,5 +8,3 @@
  * one weight, for each head of keys: its queries, its key, its value. */
 #define PACKINGS(ROW) ROW(PACKING_SEPARATE, "separate") ROW(PACKING_BLOCKS, "blocks") ROW(PACKING_GROUPS, "groups")
 enum packing { PACKINGS(CHOICE_ID) PACKING_COUNT };
-
-#endif

@@ -4,8 +4,7 @@
  *     ROW(stem)         of query, key or value: STEM (d_in, d_out) or STEM.weight (d_out, d_in), and STEM.bias; where
  *                       each head has a module of its own "heads.N." comes before it
  *     ROW(name, field)  any other parameter, and its tensor in struct parameters */
-#ifndef ATTN_MODEL_PARAMETER_ROWS_H
-#define ATTN_MODEL_PARAMETER_ROWS_H
+#pragma once
 
 #define PARAMETER_PROJECTION_ROWS(ROW) ROW("W_query") ROW("W_key") ROW("W_value")
 
@@ -40,5 +39,3 @@
     ROW("position_embedding", words.positions)   \
     ROW("unembedding", words.unembedding.weight) \
     ROW("unembedding_bias", words.unembedding.bias)
-
-#endif

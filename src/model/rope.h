@@ -7,8 +7,7 @@
  * The numbers are those of transformers: frequencies and angles are float32, rounded at each step; cos and sin of the
  * float32 angle are rounded to float32. A job in float64 uses the double angle, which differs by 3e-4 at position
  * 4096. */
-#ifndef ATTN_MODEL_ROPE_H
-#define ATTN_MODEL_ROPE_H
+#pragma once
 
 #include "base/choice.h"
 #include "base/memory.h"
@@ -188,5 +187,3 @@ void rope_rotate(const struct rope *rope, const double *cosines, const double *s
 /* The same at the row's position. */
 void rope_row(const struct rope *rope, size_t position, enum rope_rounding rounding, enum dtype dtype, const double *x,
               double *y);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* When to round to the working dtype. */
-#ifndef ATTN_MODEL_ROUNDING_H
-#define ATTN_MODEL_ROUNDING_H
+#pragma once
 
 #include "base/choice.h"
 
@@ -13,5 +12,3 @@
 /* clang-format on */
 
 enum rounding { ROUNDINGS(CHOICE_ID) };
-
-#endif

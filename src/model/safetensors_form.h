@@ -9,11 +9,8 @@
  *
  * data_offsets begin with the data. The tensors fill the data without holes and without overlaps. __metadata__ is a map
  * of strings: settings and tokens are the JSON texts of those keys of a JSON file. */
-#ifndef ATTN_MODEL_SAFETENSORS_FORM_H
-#define ATTN_MODEL_SAFETENSORS_FORM_H
+#pragma once
 
 enum { SAFETENSORS_LENGTH_BYTES = 8, SAFETENSORS_LONGEST_HEADER = 100 * 1000 * 1000 };
 
 #define SAFETENSORS_METADATA "__metadata__"
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The stages of attention in order: the identifier of each, the name of its functions (src/stage/), and queries on the
  * table of stages.h. */
-#ifndef ATTN_MODEL_STAGE_ID_H
-#define ATTN_MODEL_STAGE_ID_H
+#pragma once
 
 #include <assert.h>
 #include <stdbool.h>
@@ -142,5 +141,3 @@ bool stage_is_drawn(enum stage stage);
 
 /* The stage whose numbers it repeats, or itself. */
 enum stage stage_of_numbers(enum stage stage);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The rows of the stages of STAGE_IDS (stage_id.h), for stages.c alone: the fields of struct stage_row. */
-#ifndef ATTN_MODEL_STAGE_ROWS_H
-#define ATTN_MODEL_STAGE_ROWS_H
+#pragma once
 
 #include "base/libm.h"
 #include "model/stages.h"
@@ -187,5 +186,3 @@
         .from = STAGE_GRAD_OPERANDS | STAGE_BIT(STAGE_GRAD_OUTPUT) | STAGE_BIT(STAGE_CONTEXT),                         \
         .columns = STAGE_COLUMNS_PARAMETERS, .backward = true,                                                         \
         .hint = "look at the inputs times the gradient of the projection")
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Dimensions: B items of a batch, H heads of query, H_kv of key and value, Tq queries, Tk keys, d columns of a head of
  * query and key, d_v of value. T x T is Tq x Tk where queries and keys are not the same tokens. */
-#ifndef ATTN_MODEL_STAGES_H
-#define ATTN_MODEL_STAGES_H
+#pragma once
 
 #include "model/stage_id.h"
 
@@ -56,5 +55,3 @@ struct stage_row {
 
 /* Includes rows for the other names of --stages, and one for STAGE_NAMES, none. */
 extern const struct stage_row STAGES[STAGE_NAMES + 1];
-
-#endif

@@ -4,8 +4,7 @@
  *
  * The generator itself: M. Matsumoto and T. Nishimura, "Mersenne Twister", ACM TOMACS 8 (1998), with the seeding by one
  * 32-bit word of 2002. */
-#ifndef ATTN_MODEL_TORCH_RANDOM_H
-#define ATTN_MODEL_TORCH_RANDOM_H
+#pragma once
 
 #include "base/choice.h"
 
@@ -57,5 +56,3 @@ void torch_random_dropout_begin(struct torch_random *generator);
 
 /* Draws the next `count` elements of the dropout call: kept[i] = u < 1 - dropout. */
 void torch_random_dropout(struct torch_random *generator, double dropout, bool *kept, size_t count);
-
-#endif

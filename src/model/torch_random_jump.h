@@ -6,8 +6,7 @@
  * characteristic polynomial. H. Haramoto, M. Matsumoto, T. Nishimura, F. Panneton and P. L'Ecuyer, "Efficient Jump
  * Ahead for F2-Linear Random Number Generators", INFORMS Journal on Computing 20 (2008), section 3. Polynomials are
  * bits: x^i is bit i % 64 of word i / 64. */
-#ifndef ATTN_MODEL_TORCH_RANDOM_JUMP_H
-#define ATTN_MODEL_TORCH_RANDOM_JUMP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ void torch_random_jump_polynomial(uint64_t count, uint64_t *jump);
 
 /* Whether the polynomial has the term x^i. */
 bool torch_random_jump_has(const uint64_t *jump, size_t i);
-
-#endif

@@ -3,8 +3,7 @@
  * own properties, and the parameter that would give it.
  *
  * Each line is exact to the tolerance. A right table has none. */
-#ifndef ATTN_OBSERVE_OBSERVE_H
-#define ATTN_OBSERVE_OBSERVE_H
+#pragma once
 
 #include "base/json_writer.h"
 #include "problem/problem.h"
@@ -60,5 +59,3 @@ void observe_write_json(const struct observations *observations, struct json *js
 
 /* How many numbers it has. */
 size_t observe_count(const struct observe_table *table);
-
-#endif

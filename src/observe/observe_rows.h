@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The kinds of observations, the most specific first. A row: its identifier, its test (observe_TEST), its name in JSON,
  * what it needs, the stages that it describes (0: any), and the kinds that say nothing more once it has said a line. */
-#ifndef ATTN_OBSERVE_OBSERVE_ROWS_H
-#define ATTN_OBSERVE_OBSERVE_ROWS_H
+#pragma once
 
 /* What a test needs: */
 enum {
@@ -60,5 +59,3 @@ enum {
     ROW(hull, hull, "hull", OBSERVE_NEEDS_JOB, OBSERVE_CONTEXT, 0) \
     ROW(implied, implied, "implied", OBSERVE_NEEDS_JOB, OBSERVE_CONTEXT, 0)
 /* clang-format on */
-
-#endif

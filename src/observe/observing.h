@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the tests of a table share. A test is a function of observe_rows.h: it says a line, or several, or none. */
-#ifndef ATTN_OBSERVE_OBSERVING_H
-#define ATTN_OBSERVE_OBSERVING_H
+#pragma once
 
 #include "base/text.h"
 #include "mistake/plain.h"
@@ -132,5 +131,3 @@ void observe_add_list(const struct observing *observing, enum observe_axis axis,
 
 /* "head 1, row 3 (starts)", of number i, into words; returns words. */
 const char *observe_line(const struct observing *observing, size_t i, char words[OBSERVE_WHERE_BYTES]);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A zip archive -> struct input_file: .pt or .npz, detected by its entries. */
-#ifndef ATTN_READ_ARCHIVE_H
-#define ATTN_READ_ARCHIVE_H
+#pragma once
 
 #include "read/named_tensors.h"
 #include "read/zip.h"
@@ -20,5 +19,3 @@ enum status pt_read(struct named_tensors *file, const struct zip *zip);
  * STATUS_USAGE also where an entry is no array. */
 bool npz_is(const struct zip *zip);
 enum status npz_read(struct named_tensors *file, const struct zip *zip);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Opening reads only names. A shard is opened when one of its tensors is asked for. Files are mapped, so a tensor's
  * bytes are read when they are used. A dtype that attn lacks is an error only when the numbers are asked for. */
-#ifndef ATTN_READ_CHECKPOINT_H
-#define ATTN_READ_CHECKPOINT_H
+#pragma once
 
 #include "read/named_tensors.h"
 
@@ -52,5 +51,3 @@ enum status checkpoint_look(const struct checkpoint *checkpoint, const char *nam
  * TENSOR_RANK axes. */
 enum status checkpoint_take(const struct checkpoint *checkpoint, const char *name, struct tensor *tensor,
                             struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A table of which a file, or a text such as "sum=12.3", may show only a part (struct file_part). */
-#ifndef ATTN_READ_FILE_PART_H
-#define ATTN_READ_FILE_PART_H
+#pragma once
 
 #include "cli/options.h"
 #include "read/input_file.h"
@@ -25,5 +24,3 @@ double file_part_total(enum file_total total, struct file_sum sum, double shown)
 
 /* How far a sum may be off that adds so many numbers of that mean size to a float32, one by one. */
 double file_part_sum_error(size_t count, double size);
-
-#endif

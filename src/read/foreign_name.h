@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The names in PyTorch's modules, Keras, JAX and transformers of the tensors that attn reads. attn rejects these names,
  * since a name does not tell whether a matrix is stored transposed; the error suggests attn's own. */
-#ifndef ATTN_READ_FOREIGN_NAME_H
-#define ATTN_READ_FOREIGN_NAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,5 +13,3 @@ bool foreign_name_hint(const char *name, size_t head, char *text, size_t size);
 /* The stage that other programs' results call by this name: "dq", "grad_q" and "q.grad" are grad_query; names of the
  * output give `last`. NULL for a name in no row. */
 const char *foreign_name_stage(const char *name, const char *last);
-
-#endif

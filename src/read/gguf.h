@@ -4,8 +4,7 @@
  * attn reads versions 2 and 3, least significant byte first. It checks the whole header: counts, lengths of texts,
  * types, repeated names, and that the tensors lie in the file, aligned and apart. Data are read when they are used. A
  * type of tensor that attn lacks is an error only then. */
-#ifndef ATTN_READ_GGUF_H
-#define ATTN_READ_GGUF_H
+#pragma once
 
 #include "read/named_tensors.h"
 
@@ -57,5 +56,3 @@ double gguf_number(const struct gguf_value *value, size_t i);
 
 /* A text, in the arena; NULL where memory is short. */
 const char *gguf_text(const struct gguf_value *value, struct arena *arena, struct error *error);
-
-#endif

@@ -2,8 +2,7 @@
 /* The content of a file of any format: named tensors, tokens, settings.
  *
  * All of it belongs to the arena that it was read into. */
-#ifndef ATTN_READ_INPUT_FILE_H
-#define ATTN_READ_INPUT_FILE_H
+#pragma once
 
 #include "base/setting.h"
 #include "base/text.h"
@@ -173,5 +172,3 @@ enum status input_file_name_stages(struct input_file *input, struct arena *arena
 
 /* The tensor of that name, or NULL. */
 const struct file_tensor *input_file_find(const struct input_file *input, const char *name);
-
-#endif

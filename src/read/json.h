@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* JSON -> struct input_file. json_syntax checks the grammar, cJSON builds the tree, and json.c interprets it. */
-#ifndef ATTN_READ_JSON_H
-#define ATTN_READ_JSON_H
+#pragma once
 
 #include "read/input_file.h"
 
@@ -12,5 +11,3 @@
  * alone is a printed table (read/printed.h). STATUS_USAGE: "source: key: row 2, column 3: what is wrong". */
 enum status json_read(const char *source, char *text, size_t length, unsigned kinds, struct arena *arena,
                       struct input_file *input, struct error *error);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * For each member of the top object whose value is a regular array of finite numbers, at most TENSOR_RANK deep,
  * json_arrays_cut replaces the text by an array of that depth with one 0. Other values stay. */
-#ifndef ATTN_READ_JSON_ARRAYS_H
-#define ATTN_READ_JSON_ARRAYS_H
+#pragma once
 
 #include "tensor/tensor.h"
 
@@ -42,5 +41,3 @@ bool json_arrays_close(struct json_arrays *arrays, const char *end);
 size_t json_arrays_cut(const struct json_arrays *arrays, char *text, size_t length);
 
 void json_arrays_free(struct json_arrays *arrays);
-
-#endif

@@ -4,8 +4,7 @@
  * RFC 8259 in UTF-8, one value, nested at most JSON_DEPTH deep. cJSON, which builds the tree afterwards, accepts
  * leading zeros, "2.", raw control characters, other control bytes as white space, a byte order mark, "\u00G0", and
  * bytes after a NUL; json_syntax rejects each with its line and column. */
-#ifndef ATTN_READ_JSON_SYNTAX_H
-#define ATTN_READ_JSON_SYNTAX_H
+#pragma once
 
 #include "base/error.h"
 #include "read/json_arrays.h"
@@ -26,5 +25,3 @@ enum { JSON_DEPTH = 1000, JSON_TREE_DEPTH = 16 };
  * `arrays`, unless NULL, gets the arrays of numbers (json_arrays.h), which stay in the text; the caller always frees
  * it. STATUS_SYSTEM where memory for them is short. */
 enum status json_syntax(const char *source, char *text, size_t length, struct json_arrays *arrays, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cJSON trees, tokens and settings, for json.c and for safetensors.c, whose header is JSON too. */
-#ifndef ATTN_READ_JSON_TREE_H
-#define ATTN_READ_JSON_TREE_H
+#pragma once
 
 #include "read/input_file.h"
 #include "read/json_arrays.h"
@@ -44,5 +43,3 @@ enum status json_read_vocabulary(struct json_reader *reader, const cJSON *object
                                  struct input_file *input);
 enum status json_read_settings(const struct json_reader *reader, const cJSON *object, const char *name,
                                struct setting **settings, size_t *count);
-
-#endif

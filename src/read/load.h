@@ -4,8 +4,7 @@
  * A regular file is mapped, read-only and private, so only the parts in use are read. attn reads a pipe to its end, up
  * to half of the machine's memory, but stops as soon as its bytes fit no format. Mappings belong to the arena. If
  * another program truncates the file meanwhile, attn ends (mapped_file.h). */
-#ifndef ATTN_READ_LOAD_H
-#define ATTN_READ_LOAD_H
+#pragma once
 
 #include "read/input_file.h"
 
@@ -23,5 +22,3 @@ struct loaded {
 
 /* The bytes belong to the arena. STATUS_SYSTEM where the file cannot be read. */
 enum status load_bytes(const char *path, struct arena *arena, struct loaded *loaded, struct error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A binary file's tensors -> struct input_file: which tensors attn reads, which names it accepts, and which shapes and
  * dtypes it can compute with. .safetensors, .npz and .pt share these rules; each format finds its own bytes. */
-#ifndef ATTN_READ_NAMED_TENSORS_H
-#define ATTN_READ_NAMED_TENSORS_H
+#pragma once
 
 #include "read/input_file.h"
 #include "tensor/tensor_bytes.h"
@@ -83,5 +82,3 @@ bool named_tensor_is_usable(const struct named_tensor *tensor);
 /* Puts it into the input or the list, by its use; its data may stay in the bytes. The caller sorts the input at the
  * end. */
 enum status named_tensors_put(const struct named_tensors *file, const struct named_tensor *tensor);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * in ASCII, padded with blanks and ended by a newline. attn reads only such a literal, with its keys in any order.
  * descr is a byte order (< little, > big, | and = the machine's) and the type of a dtype, such as f4. */
-#ifndef ATTN_READ_NPY_H
-#define ATTN_READ_NPY_H
+#pragma once
 
 #include "read/named_tensors.h"
 
@@ -42,5 +41,3 @@ enum status npy_tensor(const struct named_tensors *file, const char *source, str
 /* Reads the array as the tensor "inputs". STATUS_USAGE also where `kinds` have neither inputs nor foreign tensors:
  * parameters need names, and a .npy has none. */
 binary_reader npy_read;
-
-#endif

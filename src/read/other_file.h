@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files that attn recognizes by their first bytes, and rejects. */
-#ifndef ATTN_READ_OTHER_FILE_H
-#define ATTN_READ_OTHER_FILE_H
+#pragma once
 
 #include "base/error.h"
 
@@ -9,5 +8,3 @@
 
 /* STATUS_USAGE "source: what it is; what to do" where the file is one of them, else STATUS_OK. */
 enum status other_file_check(const char *source, const unsigned char *bytes, size_t length, struct error *error);
-
-#endif

@@ -10,8 +10,7 @@
  * Nothing is recursive. Each byte makes at most one value and one entry of the stack, so memory and time are in
  * proportion to the length. A container may contain itself, and several may share a value: a caller that walks them
  * must allow for that, or use the list of dicts. */
-#ifndef ATTN_READ_PICKLE_H
-#define ATTN_READ_PICKLE_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -71,5 +70,3 @@ const char *pickle_kind_name(const struct pickle_value *value);
 
 /* Whether a text or a name equals `text`. */
 bool pickle_is(const struct pickle_value *value, const char *text);
-
-#endif

@@ -33,8 +33,7 @@
  * attn rounds numbers to nearest, and keeps their last digits (file_tensor.last_digit). Numbers without an exponent
  * share the most decimals that one of them shows, as NumPy omits zeros at the end; those with one share the most
  * decimals of their mantissas, each shifted by its exponent. Without decimals, and for nan and inf, they are exact. */
-#ifndef ATTN_READ_PRINTED_H
-#define ATTN_READ_PRINTED_H
+#pragma once
 
 #include "read/input_file.h"
 
@@ -53,5 +52,3 @@ bool printed_is_fact(const char *text);
  * where `kinds` have neither inputs nor foreign tensors. */
 enum status printed_read(const char *source, const char *text, size_t length, unsigned kinds, struct arena *arena,
                          struct input_file *input, struct error *error);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Rounded to the nearest double, ties to even. Underscores, hexadecimal digits and complex numbers are no numbers; nor
  * are leading zeros, which a decimal comma leaves. */
-#ifndef ATTN_READ_PRINTED_NUMBER_H
-#define ATTN_READ_PRINTED_NUMBER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ const char *printed_number_hint(const char *text);
 
 /* Whether the text begins with "..." or its character, for omitted numbers. */
 bool printed_number_is_elided(const char *text);
-
-#endif

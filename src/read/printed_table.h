@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared by the readers of printed tables. Functions that return false set the error, with its position in the text,
  * unless they only ask. */
-#ifndef ATTN_READ_PRINTED_TABLE_H
-#define ATTN_READ_PRINTED_TABLE_H
+#pragma once
 
 #include "read/input_file.h"
 #include "read/printed_number.h"
@@ -138,5 +137,3 @@ bool printed_csv_head(struct printed_reader *reader, struct printed_csv *csv);
  * Leaves the reader at the next table or the end. */
 bool printed_csv_table(struct printed_reader *reader, const struct printed_csv *csv, struct printed_piece *name,
                        struct printed_table *table);
-
-#endif

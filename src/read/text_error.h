@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* An error in a text, with its position and an excerpt of the line. */
-#ifndef ATTN_READ_TEXT_ERROR_H
-#define ATTN_READ_TEXT_ERROR_H
+#pragma once
 
 #include "base/error.h"
 
@@ -25,5 +24,3 @@ struct text_error_found {
     char name[32];
 };
 struct text_error_found text_error_describe(const struct text_source *source, const char *at);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Only zip_check compares a checksum, since that reads every byte; attn reads mapped data only when it needs them. .npy
  * and .safetensors have no checksums either. */
-#ifndef ATTN_READ_ZIP_H
-#define ATTN_READ_ZIP_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -42,5 +41,3 @@ enum status zip_open(const char *source, const unsigned char *bytes, size_t leng
  * bytes, since some writers compute none. */
 enum status zip_check(const struct zip *zip, const struct zip_entry *entry, const unsigned char *bytes,
                       struct error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The hooks of the backward pass for mistakes: each mistake of slot grad is one of these, in src/mistake/change_grad.c.
  * Without them the gradients are right. */
-#ifndef ATTN_STAGE_BACKWARD_MISTAKE_H
-#define ATTN_STAGE_BACKWARD_MISTAKE_H
+#pragma once
 
 #include "stage/stage.h"
 
@@ -33,5 +32,3 @@ struct backward_mistake {
     bool shows_masked;            /* gives masked cells numbers */
     size_t form;                  /* of its row in model/mistake_rows.h */
 };
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The inner loop of scores. Keys lie side by side, two at a time in a vector; each has its own sums, whatever its
  * neighbour. */
-#ifndef ATTN_STAGE_DOT_PRODUCTS_H
-#define ATTN_STAGE_DOT_PRODUCTS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -42,5 +41,3 @@ static inline void dot_products(const double *query, const double *panel, size_t
     for (size_t pair = 0; pair < DOT_PAIRS; pair++)
         ((dot_pair *)products)[pair] = (sums[0][pair] + sums[1][pair]) + (sums[2][pair] + sums[3][pair]);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Explanations that several stages share. */
-#ifndef ATTN_STAGE_EXPLAINED_H
-#define ATTN_STAGE_EXPLAINED_H
+#pragma once
 
 #include "stage/stage.h"
 
@@ -20,5 +19,3 @@ void normed_explain_heads(struct explanation *e, enum stage stage, struct explai
  * comes from these alone, without a norm. */
 void rotated_explain(struct explanation *e, enum stage stage, struct explain_place place);
 bool rotated_back_is_all(const struct problem *problem, enum stage stage);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The gate of the contexts. */
-#ifndef ATTN_STAGE_GATE_H
-#define ATTN_STAGE_GATE_H
+#pragma once
 
 #include "problem/problem.h"
 
@@ -12,5 +11,3 @@ gate_function gate_sigmoid;
 /* Makes given.gate (B, H, Tq, d_v) of the inputs in the working dtype, if the parameters have a gate. It lives in the
  * arena. STATUS_SYSTEM: out of memory. */
 enum status gate_make(struct problem *problem, gate_function *function, struct arena *arena, struct error *error);
-
-#endif

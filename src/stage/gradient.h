@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Explanations of the gradients of one row: the keys of its lines, and why a key has no line. */
-#ifndef ATTN_STAGE_GRADIENT_H
-#define ATTN_STAGE_GRADIENT_H
+#pragma once
 
 #include "stage/stage.h"
 
@@ -25,5 +24,3 @@ void gradient_add_noise(const struct attention_row *row);
 
 /* Loads row `row` of a weight W in y = x . W to numbers (columns). */
 void gradient_load_row(const struct projection *projection, size_t row, size_t columns, double *numbers);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Key and value of one head as doubles, shared by all its queries. */
-#ifndef ATTN_STAGE_HEAD_H
-#define ATTN_STAGE_HEAD_H
+#pragma once
 
 #include "stage/stage.h"
 
@@ -28,5 +27,3 @@ void head_load(struct head *head, enum stage stage, const struct tensor *key, co
 /* Writes query . key of the row's computed span to products (Tk), maybe also of keys next to it. `key` is the row's key
  * or prescaled key. */
 void head_products(const struct attention_row *row, const double *key, double *products);
-
-#endif

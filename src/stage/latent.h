@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Query, key and value through a latent: struct latent of problem/parameters.h has the equations and their source. */
-#ifndef ATTN_STAGE_LATENT_H
-#define ATTN_STAGE_LATENT_H
+#pragma once
 
 #include "explain/terms.h"
 
@@ -51,5 +50,3 @@ void latent_back(const struct problem *problem, enum projection_id id, const str
 /* Writes "W_query_b . norm(W_query_a . inputs)", and explains a row's second step. */
 void latent_formula(const struct problem *problem, enum stage stage, struct text *text);
 void explain_latent(struct explanation *e, enum stage stage, struct explain_place place);
-
-#endif

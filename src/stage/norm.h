@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The norm of a row; its kinds and their sources are in model/norm.h. */
-#ifndef ATTN_STAGE_NORM_H
-#define ATTN_STAGE_NORM_H
+#pragma once
 
 #include "problem/problem.h"
 
@@ -29,5 +28,3 @@ void norm_input_row(const struct problem *problem, double *x);
 /* The factor of column i, weight or 1 + weight as the kind says, and its bias; 1 and 0 without. */
 double norm_weight(const struct norm *norm, size_t i);
 double norm_bias(const struct norm *norm, size_t i);
-
-#endif

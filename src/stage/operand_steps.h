@@ -4,8 +4,7 @@
  *     projected -> normed -> rotated by position -> times the scale and the growth
  *
  * H heads of query or of key, d columns of each. */
-#ifndef ATTN_STAGE_OPERAND_STEPS_H
-#define ATTN_STAGE_OPERAND_STEPS_H
+#pragma once
 
 #include "problem/problem.h"
 
@@ -63,5 +62,3 @@ struct rope_turn operand_turn(const struct problem *problem, size_t position, si
  *   position   operand_position */
 void operand_steps(const struct problem *problem, enum projection_id id, size_t position, const double *projected,
                    double *normed, double *made, double *turns);
-
-#endif

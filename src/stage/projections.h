@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* query, key and value: inputs . W + bias; and output, the heads joined again. */
-#ifndef ATTN_STAGE_PROJECTIONS_H
-#define ATTN_STAGE_PROJECTIONS_H
+#pragma once
 
 #include "explain/terms.h"
 
@@ -60,5 +59,3 @@ void projection_load_inputs(struct explanation *e, size_t item, size_t token);
 /* Loads the source row of a projection's row to e->operand (d_in); returns its stage. It recomputes a row of normed,
  * whose table has only the selected queries. */
 enum stage projection_load_source(struct explanation *e, enum stage stage, struct explain_place place);
-
-#endif

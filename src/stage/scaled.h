@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The scale: its root, with which --rounding operations multiplies query and key, and its explanation in the forward
  * and backward pass. */
-#ifndef ATTN_STAGE_SCALED_H
-#define ATTN_STAGE_SCALED_H
+#pragma once
 
 #include "explain/terms.h"
 
@@ -15,5 +14,3 @@ void scaled_operand(const struct problem *problem, double *numbers, size_t count
 /* The formula and explanation of scores / sqrt(d), or scores x scale; and of gradients in the backward pass. */
 void scaled_formula(const struct problem *problem, enum stage stage, struct text *text);
 void scaled_explain(struct explanation *e, enum stage stage, struct explain_place place);
-
-#endif

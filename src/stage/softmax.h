@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The exponentials of a row and their sum, which no stage holds: weights and lse come from them. */
-#ifndef ATTN_STAGE_SOFTMAX_H
-#define ATTN_STAGE_SOFTMAX_H
+#pragma once
 
 #include "stage/stage.h"
 
@@ -31,5 +30,3 @@ struct softmax softmax_explained(struct explanation *e, struct explain_place pla
 
 /* Writes these as worked lines, one per allowed key, and their sum. */
 void softmax_explain_exponentials(struct explanation *e, struct explain_place place, const struct softmax *softmax);
-
-#endif

@@ -4,8 +4,7 @@
  *
  *   B items of a batch, H heads, H_kv heads of key and value, Tk keys, d columns of one head of query and key, d_v of
  *   value. */
-#ifndef ATTN_STAGE_STAGE_H
-#define ATTN_STAGE_STAGE_H
+#pragma once
 
 #include "explain/terms.h"
 #include "kernel/fused.h"
@@ -101,5 +100,3 @@ bool stage_can_be_explained(enum stage stage);
 
 /* Explains one row of a stage for which stage_is_explained. */
 void stage_explain(struct explanation *e, enum stage stage, struct explain_place place);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From the output to the next word: residual, logits, probabilities. Each row is made from that of the stage before. */
-#ifndef ATTN_STAGE_WORDS_H
-#define ATTN_STAGE_WORDS_H
+#pragma once
 
 #include "problem/problem.h"
 
@@ -19,5 +18,3 @@ struct words_row {
 
 /* Makes the row, (columns of the stage), from that of the stage before, and rounds it to the working dtype. */
 void words_row_make(const struct words_row *words, enum stage stage, const double *before, double *row);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How well a guess fits somebody's numbers: its errors relative to the noise of each number (why/noise.h). The noise is
  * the root mean square of its moves in some runs, plus half a unit in its last place. */
-#ifndef ATTN_WHY_FIT_H
-#define ATTN_WHY_FIT_H
+#pragma once
 
 #include "why/trial.h"
 
@@ -31,5 +30,3 @@ bool fit_beats(const struct trial *trial, const struct trial *right);
  * cannot. */
 bool fit_make(const struct trial_base *base, const struct problem *problem, const struct trial_guess *guess,
               struct trial_made *made, struct arena *arena, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The gradients of a guess, as in --grad: compute/ makes them from the guess's problem. */
-#ifndef ATTN_WHY_GRADIENTS_H
-#define ATTN_WHY_GRADIENTS_H
+#pragma once
 
 #include "problem/problem.h"
 
@@ -21,5 +20,3 @@ enum status gradients_list(const struct problem *problem, const struct gradient 
  * whose parameter is missing. On one thread. STATUS_SYSTEM: out of memory. */
 enum status gradients_make(const struct problem *problem, const struct mine *mine, const double **made,
                            struct arena *arena, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Somebody's tables from a file, each the numbers of a stage, or of some of its rows, items or heads. */
-#ifndef ATTN_WHY_MINE_H
-#define ATTN_WHY_MINE_H
+#pragma once
 
 #include "cli/options.h"
 #include "problem/problem.h"
@@ -142,5 +141,3 @@ void mine_describe_number(const struct mine_table *table, const struct problem *
 /* Writes the table's place, "context, row 2" or "context, head 1, rows 3 to 5", with labels, to text. */
 void mine_describe(const struct mine_table *table, const struct problem *problem, struct mine_index first,
                    struct text *text);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How far rounding may move a result: computes the job again with its inputs moved by a unit in the dtype's last place.
  * A result that hardly depends on them moves little; a small difference of large terms moves as much as the terms. */
-#ifndef ATTN_WHY_NOISE_H
-#define ATTN_WHY_NOISE_H
+#pragma once
 
 #include "problem/problem.h"
 
@@ -18,5 +17,3 @@ double noise_unit(enum dtype dtype);
  * unmoved data with the problem. STATUS_SYSTEM: out of memory. */
 enum status noise_move(struct problem *moved, const struct problem *problem, double share, unsigned run,
                        struct arena *arena, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The findings, in words and as JSON. */
-#ifndef ATTN_WHY_REPORT_H
-#define ATTN_WHY_REPORT_H
+#pragma once
 
 #include "why/why.h"
 
@@ -22,5 +21,3 @@ double why_worst(const struct why *why, struct text *place);
 
 void why_write_text(const struct why *why, struct output *output);
 void why_write_json(const struct why *why, struct output *output);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * A context is a weighted mean of values, so each of its columns lies between the smallest and the largest value of
  * its keys; output is the sum of such means. Only parameters that pass for each column need an attention row. */
-#ifndef ATTN_WHY_SCREEN_H
-#define ATTN_WHY_SCREEN_H
+#pragma once
 
 #include "why/trial.h"
 
@@ -58,5 +57,3 @@ enum { SCREEN_LANES = 8 };
 /* Whether the parameters that the numbers `u` (numbers) draw may give the table: a bit for each of so many streams;
  * scratch (screen->scratch). */
 unsigned screen_passes(const struct screen *screen, const float *u, size_t streams, double *scratch);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One guess: the problem computed with some mistakes, and how many of somebody's numbers that gives. */
-#ifndef ATTN_WHY_TRIAL_H
-#define ATTN_WHY_TRIAL_H
+#pragma once
 
 #include "mistake/plain.h"
 #include "why/mine.h"
@@ -143,5 +142,3 @@ double trial_table_number(const struct trial_made *made, const struct mine_table
 
 /* The error between two numbers of a stage; infinite if they differ and one is not finite. */
 double trial_error(enum stage stage, double mine, double made);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * An explanation must give all of them. attn guesses in the order of model/mistake.h: one mistake, other settings of
  * draws, two mistakes, then other skips and seeds, and both together. */
-#ifndef ATTN_WHY_WHY_H
-#define ATTN_WHY_WHY_H
+#pragma once
 
 #include "base/progress.h"
 #include "build/job_files.h"
@@ -181,5 +180,3 @@ void why_begin(struct why *why);
 
 /* In steps.c: computes each stage from somebody's own stages before it. */
 enum status why_steps(struct why *why, const struct trial_base *base);
-
-#endif
