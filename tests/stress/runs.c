@@ -104,7 +104,7 @@ const struct stress_more STRESS_MORE[] = {
      "queries that grow with their position",
      "multihead --query-growth 0.5,2",
      NULL,
-     NULL,
+     "{}",
      {"growth-missing"}},
     {"module",
      "norms of mean squares, of inputs and of each head, and a rotation behind them",
