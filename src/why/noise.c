@@ -68,8 +68,7 @@ static void move_parameters(struct mover *mover, bool large, struct parameters *
         return;
     memcpy(modules, parameters->modules, count * sizeof *modules);
     parameters->modules = modules;
-    for (size_t i = large ? count * (sizeof *modules / sizeof(struct tensor)) : 0; i < parameters_count(parameters);
-         i++)
+    for (size_t i = large ? count * PROJECTION_COUNT * 2 : 0; i < parameters_count(parameters); i++)
         move_tensor(mover, parameters_tensor(parameters, i));
 }
 

@@ -314,18 +314,22 @@ static void draw_still(const struct walk *walk)
 
 /* --- layout ------------------------------------------------------------------------------------------------------ */
 
+static const struct svg_panel *panel_of(const struct svg_picture *picture, enum stage stage)
+{
+    const struct svg_figure *figure = svg_figure_of(picture, stage);
+    return figure != NULL ? &figure->panel : NULL;
+}
+
 /* The tables, their order and where they are. False where one is missing. */
 static bool make_walk(const struct svg_picture *picture, struct walk *walk)
 {
     double names = 0;
     char formula[SVG_FORMULA_BYTES];
     *walk = (struct walk){.picture = picture, .output = picture->output, .cell = CELL_WIDTH, .now = BEGIN};
-    static const enum stage OF[] = {STAGE_QUERY, STAGE_KEY, STAGE_VALUE, STAGE_CONTEXT};
-    const struct svg_panel **panels[] = {&walk->query, &walk->key, &walk->value, &walk->context};
-    for (size_t i = 0; i < sizeof OF / sizeof OF[0]; i++) {
-        const struct svg_figure *figure = svg_figure_of(picture, OF[i]);
-        *panels[i] = figure != NULL ? &figure->panel : NULL;
-    }
+    walk->query = panel_of(picture, STAGE_QUERY);
+    walk->key = panel_of(picture, STAGE_KEY);
+    walk->value = panel_of(picture, STAGE_VALUE);
+    walk->context = panel_of(picture, STAGE_CONTEXT);
     for (size_t i = 0; i < picture->count; i++) {
         const struct svg_figure *figure = &picture->figures[i];
         if (svg_rank_of(figure) != SVG_SQUARES || walk->row_count == MOST_TABLES)
@@ -389,7 +393,8 @@ void svg_walk_draw(const struct svg_picture *picture)
     struct walk walk;
     double sums[MOST_ROWS] = {0};
     char text[WORDS_BYTES], label[SVG_LABEL_BYTES];
-    make_walk(picture, &walk);
+    if (!make_walk(picture, &walk)) /* as svg_walk_layout has checked */
+        return;
     output_print(picture->output,
                  "<style>.gone{opacity:0}.start{text-anchor:start}.said{font-size:%.0fpx}\n"
                  "@media (prefers-reduced-motion:reduce){g{animation:none!important}}</style>\n",
