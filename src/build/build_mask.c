@@ -59,15 +59,19 @@ static enum status broadcast(const struct build *build, const struct tensor *ten
 /* Checks that a float mask is finite except for minus infinity, which masks a key. */
 static enum status check_numbers(const struct build *build, const struct tensor *tensor)
 {
+    enum { AT_ONCE = 1024 };
     char place[TENSOR_PLACE_BYTES];
-    for (size_t i = 0; i < tensor_count(tensor); i++) {
-        double number;
-        tensor_load(tensor, i, 1, &number);
-        if (isfinite(number) || number == -INFINITY)
+    double numbers[AT_ONCE];
+    const size_t count = tensor_count(tensor);
+    for (size_t i = 0; i < count; i++) {
+        if (i % AT_ONCE == 0)
+            tensor_load(tensor, i, memory_smaller(AT_ONCE, count - i), numbers);
+        if (isfinite(numbers[i % AT_ONCE]) || numbers[i % AT_ONCE] == -INFINITY)
             continue;
         return error_usage(
             build->error, "%s: attn_mask: %s: %s; expected a finite number, or minus infinity for a masked key",
-            build->inputs->source, tensor_place_of(tensor, i, place), isnan(number) ? "NaN" : "Infinity");
+            build->inputs->source, tensor_place_of(tensor, i, place),
+            isnan(numbers[i % AT_ONCE]) ? "NaN" : "Infinity");
     }
     return STATUS_OK;
 }

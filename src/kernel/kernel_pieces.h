@@ -303,21 +303,20 @@ INLINE vector forbid(vector scores, size_t key, const int32_t *first, const int3
 
 /* --- attn_mask --------------------------------------------------------------------------------------------------- */
 
-typedef naturals unaligned_naturals __attribute__((aligned(sizeof(number))));
-
 /* Compares bits, which is faster: zero has none besides the sign. All rows at once: the processor asks for the next one
  * while it waits for memory. */
 static unsigned scan(const void *numbers, size_t stride, size_t rows, size_t count)
 {
     const naturals infinity = (naturals)broadcast(-INFINITY);
-    naturals biased = {0}, allowed = {0}; /* bits of any number; bits that differ from minus infinity's */
+    naturals biased = {0}, allowed = {0}, lanes; /* bits of any number; bits that differ from minus infinity's */
     natural any_biased = 0, any_allowed = 0, bits;
     for (size_t i = 0; i < rows; i++) {
         const number *row = (const number *)numbers + i * stride;
         size_t j = 0;
         for (; j + VECTOR_LANES <= count; j += VECTOR_LANES) {
-            biased |= *(const unaligned_naturals *)(row + j);
-            allowed |= *(const unaligned_naturals *)(row + j) ^ infinity;
+            memcpy(&lanes, row + j, sizeof lanes);
+            biased |= lanes;
+            allowed |= lanes ^ infinity;
         }
         for (; j < count; j++) {
             memcpy(&bits, row + j, sizeof bits);
