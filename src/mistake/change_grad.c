@@ -93,7 +93,7 @@ static void make_without_delta(const struct attention_row *row, enum stage stage
 
 CHANGE_BY(GRAD_DELTA_MISSING)
 {
-    recipe->problem.mistake.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
+    problem->mistake.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
     tell_softmax(recipe, "weights x grad_weights, delta not subtracted");
     return change(recipe, STAGE_BIT(STAGE_GRAD_MASKED), make_without_delta, add_no_sink);
 }
@@ -107,7 +107,7 @@ static void make_diagonal(const struct attention_row *row, enum stage stage)
 
 CHANGE_BY(GRAD_SOFTMAX_DIAGONAL)
 {
-    recipe->problem.mistake.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
+    problem->mistake.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
     tell_softmax(recipe, "weights x (1 - weights) x grad_weights");
     return change(recipe, STAGE_BIT(STAGE_GRAD_MASKED), make_diagonal, add_no_sink);
 }
@@ -153,7 +153,7 @@ static void add_of_maximum(const struct backward_addition *addition)
 
 CHANGE_BY(GRAD_MAXIMUM_FOR_LSE)
 {
-    recipe->problem.mistake.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
+    problem->mistake.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
     tell(recipe, STAGE_GRAD_VALUE, "exp(scores - maximum)^T . grad_context");
     tell_softmax(recipe, "exp(scores - maximum) x (grad_weights - delta)");
     return change(recipe, STAGE_BIT(STAGE_GRAD_MASKED), make_of_maximum, add_of_maximum);
@@ -197,14 +197,14 @@ CHANGE(GRAD_SCALE_TWICE, change_scale(recipe, make_scaled_twice, "grad_scaled x 
 CHANGE_BY(GRAD_KEY_FROM_SCALED_QUERY)
 {
     tell(recipe, STAGE_GRAD_KEY, "grad_scores^T . (query x scale)");
-    return recipe->problem.scaling.on_query ? NO_SCALE : change(recipe, 0, NULL, add_of_scaled_query);
+    return problem->scaling.on_query ? NO_SCALE : change(recipe, 0, NULL, add_of_scaled_query);
 }
 
 CHANGE_BY(GRAD_SOFTCAP_MISSING)
 {
     tell(recipe, STAGE_GRAD_SCALED, "grad_capped, without the slope of the softcap");
-    return recipe->problem.scaling.softcap == 0 ? "there is no softcap"
-                                                : change(recipe, STAGE_BIT(STAGE_GRAD_SCALED), make_kept, NULL);
+    return problem->scaling.softcap == 0 ? "there is no softcap"
+                                         : change(recipe, STAGE_BIT(STAGE_GRAD_SCALED), make_kept, NULL);
 }
 
 /* The forms; a kept delta is that of the forward pass. */
@@ -229,9 +229,8 @@ static void add_undropped(const struct backward_addition *addition)
 
 CHANGE_BY(GRAD_DROPOUT_MISSING)
 {
-    const size_t form = (size_t)recipe->form;
     uint64_t makes = 0;
-    if (recipe->problem.drop.share == 0)
+    if (problem->drop.share == 0)
         return "there is no dropout";
     if (form >= EVERYWHERE_DELTA_KEPT) {
         makes |= STAGE_BIT(STAGE_GRAD_MASKED);
@@ -289,18 +288,17 @@ static void add_unmasked(const struct backward_addition *addition)
 
 CHANGE_BY(GRAD_MASK_MISSING)
 {
-    const struct mask *mask = &recipe->problem.mask;
-    if (!recipe->problem.masks)
+    if (!problem->masks)
         return "there is no mask";
     if (mask->alibi_slopes != NULL || mask->relative != NULL ||
         (mask->attn_mask.rank > 0 && mask->attn_mask.dtype != DTYPE_BOOL))
         return "the mask adds numbers to the scores";
-    recipe->problem.mistake.wrong |= STAGE_BIT(STAGE_GRAD_SCALED) | STAGE_BIT(STAGE_GRAD_SCORES) |
-                                     STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_GRAD_KEY) |
-                                     STAGE_BIT(STAGE_GRAD_SINKS) | STAGE_BIT(STAGE_GRAD_WEIGHTS) |
-                                     STAGE_BIT(STAGE_GRAD_CAPPED); /* masked keys have a share of them */
+    problem->mistake.wrong |= STAGE_BIT(STAGE_GRAD_SCALED) | STAGE_BIT(STAGE_GRAD_SCORES) |
+                              STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_GRAD_KEY) | STAGE_BIT(STAGE_GRAD_SINKS) |
+                              STAGE_BIT(STAGE_GRAD_WEIGHTS) |
+                              STAGE_BIT(STAGE_GRAD_CAPPED); /* masked keys have a share of them */
     tell(recipe, STAGE_GRAD_VALUE, "weights^T . grad_context, masked keys included");
-    tell(recipe, recipe->problem.drop.share > 0 ? STAGE_GRAD_DROPPED : STAGE_GRAD_WEIGHTS,
+    tell(recipe, problem->drop.share > 0 ? STAGE_GRAD_DROPPED : STAGE_GRAD_WEIGHTS,
          "grad_context . value^T, masked keys included");
     tell(recipe, STAGE_GRAD_MASKED, "exp(capped - lse) x (grad_weights - delta), masked keys included");
     struct backward_mistake *mistake =
@@ -342,10 +340,9 @@ CHANGE_BY(GRAD_GROUPS_NOT_SUMMED)
     static const char *const VALUE[] = {"weights^T . grad_context of the last head of a group",
                                         "weights^T . grad_context of the first head of a group",
                                         "the mean of weights^T . grad_context over the heads of a group"};
-    const size_t form = (size_t)recipe->form;
-    return recipe->problem.size.heads == recipe->problem.size.kv_heads
+    return problem->size.heads == problem->size.kv_heads
                ? "every query head has its own key and value"
-               : change_sums(recipe, add_of_group, VALUE[form], KEY[form]);
+               : change_sums(recipe, add_of_group, VALUE[(size_t)form], KEY[(size_t)form]);
 }
 
 /* Adds the factors (Tk) of a query x its row of a matrix (Tq, d) to `sums` (Tk, d). */

@@ -102,7 +102,6 @@ CHANGE_BY(NORM_MISSING)
 
 CHANGE_BY(NORM_TWICE)
 {
-    struct problem *problem = &recipe->problem;
     if (!is_made(&problem->parameters.norms[NORM_INPUTS]))
         return "attn knows no norm of the inputs";
     problem->parameters.norms[NORM_INPUTS].twice = problem->given.residual;
@@ -125,13 +124,12 @@ CHANGE(NORM_OF_SUM, change_inputs(recipe, OF_SUM))
 
 CHANGE_BY(NORM_ADDED)
 {
-    struct problem *problem = &recipe->problem;
     struct norm *norm = &problem->parameters.norms[NORM_INPUTS];
     if (!problem_projects(problem))
         return "nothing is projected";
     if (is_made(norm))
         return "the inputs have a norm";
-    *norm = (struct norm){.kind = recipe->form == 0 ? NORM_LAYER : NORM_RMS, .eps = RECIPE_NORM_EPS};
+    *norm = (struct norm){.kind = form == 0 ? NORM_LAYER : NORM_RMS, .eps = RECIPE_NORM_EPS};
     problem->given.residual = true;
     recipe->changed_projections = OF_ALL;
     return recipe_make_gate(recipe, gate_sigmoid, NULL);
@@ -219,7 +217,6 @@ CHANGE(QK_NORM_OF_SUM, change_both(recipe, OF_SUM))
 
 CHANGE_BY(QK_NORM_AFTER_ROPE)
 {
-    const struct problem *problem = &recipe->problem;
     if (!are_normed(problem))
         return NO_NORM;
     if (problem->rotation.rope.kind == ROPE_NONE)
@@ -258,7 +255,6 @@ static void cut_by_head(const struct recipe *recipe, struct tensor *weight, size
 
 CHANGE_BY(QK_NORM_ALL_HEADS)
 {
-    struct problem *problem = &recipe->problem;
     if (!are_normed(problem))
         return NO_NORM;
     if (problem->size.heads == 1)
@@ -283,7 +279,6 @@ CHANGE_BY(QK_NORM_ALL_HEADS)
 
 CHANGE_BY(QK_NORM_EACH_HEAD)
 {
-    struct problem *problem = &recipe->problem;
     const char *reason = are_normed(problem) ? "the norm covers one head" : NO_NORM;
     for (int id = NORM_QUERY; id <= NORM_KEY; id++) {
         struct norm *norm = &problem->parameters.norms[id];
@@ -304,18 +299,18 @@ CHANGE_BY(QK_NORM_EACH_HEAD)
 /* The forms: the latents of all, of the query, of key and value. */
 CHANGE_BY(QK_NORM_LATENT_MISSING)
 {
-    struct latent *latent = &recipe->problem.parameters.latent;
+    struct latent *latent = &problem->parameters.latent;
     const bool has_query = latent->query_a.weight.rank > 0;
     if (latent->rank == 0)
         return "key and value do not come from a latent";
-    if (recipe->form != 0 && !has_query)
+    if (form != 0 && !has_query)
         return "the query does not come from a latent";
-    if (recipe->form != 1) {
+    if (form != 1) {
         latent->key_value_norm.left_out = true;
         recipe->changed_projections |= OF_KEY | OF_VALUE;
         recipe_tells(recipe, STAGE_VALUE, "latent . W_key_value_b^T, the latent not normed");
     }
-    if (recipe->form != 2 && has_query) {
+    if (form != 2 && has_query) {
         latent->query_norm.left_out = true;
         recipe->changed_projections |= OF_QUERY;
     }

@@ -183,7 +183,6 @@ static struct packed_row by_gate(const struct packed *packed, size_t at)
 /* The forms: all queries, then all gates; or each head's gate, then its query. */
 CHANGE_BY(PACKING_GATE)
 {
-    struct problem *problem = &recipe->problem;
     struct projection pair[] = {{.transposed = false}, problem->parameters.gate}, made[2];
     const size_t d = problem->size.d_head, heads = problem->size.heads;
     if (pair[1].weight.rank == 0 || pair[1].weight.shape[0] != heads * d)
@@ -199,8 +198,7 @@ CHANGE_BY(PACKING_GATE)
             return NULL;
     for (size_t at = 0; at < 2 * heads * d; at++) {
         const struct packed_row to = in_blocks(&packed, at);
-        copy_row(&packed,
-                 recipe->form == 0 ? by_gate(&packed, at) : in_blocks(&packed, (at + heads * d) % (2 * heads * d)),
+        copy_row(&packed, form == 0 ? by_gate(&packed, at) : in_blocks(&packed, (at + heads * d) % (2 * heads * d)),
                  &made[to.id], to.row, row);
     }
     modules[0].projections[PROJECTION_QUERY] = made[0];

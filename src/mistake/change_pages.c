@@ -224,7 +224,6 @@ static bool begin_whole_pages(struct recipe *recipe, struct reading *reading, bo
 /* The forms: queries are the last of those, or keep their positions. */
 CHANGE_BY(PAGES_TAIL_COUNTED)
 {
-    struct problem *problem = &recipe->problem;
     struct reading reading;
     const char *reason;
     if (!begin_whole_pages(recipe, &reading, true, &reason))
@@ -232,7 +231,7 @@ CHANGE_BY(PAGES_TAIL_COUNTED)
     reason = read_all(recipe, &reading, NULL);
     if (reason != NULL)
         return reason;
-    if (recipe->form == 0)
+    if (form == 0)
         problem->mask.lengths = reading.lengths;
     else
         recipe->rules[recipe->rule_count++] = (struct recipe_rule){.place = end_with_page};
@@ -245,6 +244,6 @@ CHANGE_BY(PAGES_LAST_MISSING)
     const char *reason;
     if (!begin_whole_pages(recipe, &reading, false, &reason))
         return reason;
-    recipe->problem.mask.lengths = reading.lengths;
+    mask->lengths = reading.lengths;
     return NULL;
 }

@@ -48,13 +48,13 @@ CHANGE(ROPE_HALVES, read_as(recipe, ROPE_HALF))
 
 CHANGE_BY(ROPE_THETA)
 {
-    struct rope_settings settings = recipe->problem.rotation.settings;
+    struct rope_settings settings = problem->rotation.settings;
     if (settings.kind == ROPE_NONE)
         return NO_ROPE;
-    if (settings.theta == recipe->form)
+    if (settings.theta == form)
         return "the rotation has this theta already";
-    settings.theta = recipe->form;
-    return make_rope(recipe, &settings, recipe->problem.size.d_head);
+    settings.theta = form;
+    return make_rope(recipe, &settings, problem->size.d_head);
 }
 
 /* Changes the exponents, -(step i + start) / n. */
@@ -126,9 +126,9 @@ SCALING(ROPE_SCALING_LISTS, kind == ROPE_SCALING_LONGROPE, "the scaling is not l
 
 CHANGE_BY(ROPE_SCALING_ATTENTION_ALONE)
 {
-    const double attention = recipe->problem.rotation.rope.attention;
-    const char *reason = change_ROPE_SCALING_MISSING(recipe);
-    recipe->problem.rotation.rope.attention = attention;
+    const double attention = problem->rotation.rope.attention;
+    const char *reason = change_ROPE_SCALING_MISSING(recipe, problem, mask, form);
+    problem->rotation.rope.attention = attention;
     return attention == 1 ? "the scaling has no attention factor" : reason;
 }
 
@@ -139,40 +139,40 @@ static const char *why_all_columns(const struct rope *rope)
 
 CHANGE_BY(ROPE_ALL_COLUMNS)
 {
-    struct rope_settings settings = recipe->problem.rotation.settings;
-    const char *reason = why_all_columns(&recipe->problem.rotation.rope);
+    struct rope_settings settings = problem->rotation.settings;
+    const char *reason = why_all_columns(&problem->rotation.rope);
     settings.columns = 0;
     settings.last = false;
-    return reason != NULL ? reason : make_rope(recipe, &settings, recipe->problem.size.d_head);
+    return reason != NULL ? reason : make_rope(recipe, &settings, problem->size.d_head);
 }
 
 CHANGE_BY(ROPE_OTHER_END)
 {
-    struct rope_settings settings = recipe->problem.rotation.settings;
-    const char *reason = why_all_columns(&recipe->problem.rotation.rope);
+    struct rope_settings settings = problem->rotation.settings;
+    const char *reason = why_all_columns(&problem->rotation.rope);
     settings.last = !settings.last;
-    return reason != NULL ? reason : make_rope(recipe, &settings, recipe->problem.size.d_head);
+    return reason != NULL ? reason : make_rope(recipe, &settings, problem->size.d_head);
 }
 
 /* The forms: twice, or half as many. */
 CHANGE_BY(ROPE_COLUMNS)
 {
-    const struct rope *rope = &recipe->problem.rotation.rope;
-    struct rope_settings settings = recipe->problem.rotation.settings;
-    settings.columns = recipe->form == 0 ? 2 * rope->columns : rope->columns / 2;
+    const struct rope *rope = &problem->rotation.rope;
+    struct rope_settings settings = problem->rotation.settings;
+    settings.columns = form == 0 ? 2 * rope->columns : rope->columns / 2;
     return rope->kind == ROPE_NONE                                       ? NO_ROPE
            : settings.columns > rope->width || settings.columns % 2 != 0 ? "a head has no such columns"
            : settings.columns == rope->width                             ? "rope-all-columns does the same"
-                                             : make_rope(recipe, &settings, recipe->problem.size.d_head);
+                                             : make_rope(recipe, &settings, problem->size.d_head);
 }
 
 /* Uses the exponents -2 i / d in place of -2 i / n. */
 CHANGE_BY(ROPE_EXPONENT_OF_HEAD)
 {
-    const struct rope right = recipe->problem.rotation.rope;
-    const char *reason = change_ROPE_ALL_COLUMNS(recipe);
-    recipe->problem.rotation.rope.first = right.first;
-    recipe->problem.rotation.rope.columns = right.columns;
+    const struct rope right = problem->rotation.rope;
+    const char *reason = change_ROPE_ALL_COLUMNS(recipe, problem, mask, form);
+    problem->rotation.rope.first = right.first;
+    problem->rotation.rope.columns = right.columns;
     return reason;
 }
 
@@ -224,7 +224,6 @@ CHANGE(ROPE_BF16, problem->rounding.dtype == DTYPE_BF16 ? "all is in bfloat16"
 
 CHANGE_BY(ROPE_BEFORE_SPLIT)
 {
-    const struct problem *problem = &recipe->problem;
     const struct rope right = problem->rotation.rope;
     const struct rope_settings settings = problem->rotation.settings;
     const size_t heads[] = {problem->size.heads, problem->size.kv_heads};
@@ -238,15 +237,15 @@ CHANGE_BY(ROPE_BEFORE_SPLIT)
             return reason;
         recipe->all_heads[id] = problem->rotation.rope;
     }
-    recipe->problem.rotation.rope = right;
+    problem->rotation.rope = right;
     return turn(recipe, RECIPE_TURN_ALL_HEADS, BOTH_BY("all heads rotated as one"));
 }
 
 CHANGE_BY(ROPE_TWICE)
 {
-    if (recipe->problem.rotation.rope.kind == ROPE_PAIRS_TO_HALVES)
+    if (problem->rotation.rope.kind == ROPE_PAIRS_TO_HALVES)
         return "pairs written as halves cannot be rotated twice";
-    recipe->problem.rotation.rope.attention *= recipe->problem.rotation.rope.attention;
+    problem->rotation.rope.attention *= problem->rotation.rope.attention;
     return multiply(recipe, 2, DTYPE_F64, ", rotated twice by its position");
 }
 
@@ -308,9 +307,9 @@ CHANGE(ROPE_PAST_MISSING, problem->rotation.past == 0 ? "there is no past"
 
 CHANGE_BY(ROPE_ON_VALUES)
 {
-    if (recipe->problem.rotation.rope.kind == ROPE_NONE)
+    if (problem->rotation.rope.kind == ROPE_NONE)
         return NO_ROPE;
-    if (recipe->problem.size.d_value != recipe->problem.size.d_head)
+    if (problem->size.d_value != problem->size.d_head)
         return "value and key differ in columns";
     recipe->rotates_value = true;
     recipe->changed_steps |= OF_VALUE;

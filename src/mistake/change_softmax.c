@@ -264,9 +264,9 @@ const char *recipe_mix_rows(struct recipe *recipe, bool sums, bool maxima)
 
 CHANGE_BY(SOFTMAX_NO_KEEPDIM)
 {
-    const char *reason = recipe_mix_rows(recipe, recipe->form != 2, recipe->form >= 2);
+    const char *reason = recipe_mix_rows(recipe, form != 2, form >= 2);
     return reason != NULL ? reason
-                          : recipe_makes_by(recipe, STAGE_WEIGHTS, recipe->form == 1 ? exp_shifted : exp_only,
+                          : recipe_makes_by(recipe, STAGE_WEIGHTS, form == 1 ? exp_shifted : exp_only,
                                             "exp over the sum or maximum of row j");
 }
 
@@ -311,29 +311,28 @@ CHANGE(DROPOUT_DIVIDED_BY_P, drop(recipe, divide_by_p, "weights / p where kept, 
 
 CHANGE_BY(DROPOUT_BEFORE_SOFTMAX)
 {
-    if (recipe->problem.drop.share == 0)
+    if (problem->drop.share == 0)
         return NO_DROPOUT;
     recipe->drops_scores = true;
-    if ((recipe->problem.mistake.wrong & STAGE_BIT(STAGE_WEIGHTS)) == 0)
+    if ((problem->mistake.wrong & STAGE_BIT(STAGE_WEIGHTS)) == 0)
         recipe_makes(recipe, STAGE_WEIGHTS, "softmax of scores, some of them dropped");
     return drop(recipe, drop_nothing, "weights");
 }
 
 CHANGE_BY(DROPOUT_MISSING)
 {
-    if (recipe->problem.drop.share == 0)
+    if (problem->drop.share == 0)
         return NO_DROPOUT;
-    recipe->problem.drop.share = 0;
+    problem->drop.share = 0;
     return recipe_tells(recipe, STAGE_DROPPED, "weights, nothing dropped");
 }
 
 /* The generator is past the parameters, drawn or not; it has not moved if they are given and nothing was dropped. */
 CHANGE_BY(DROPOUT_ON)
 {
-    struct problem *problem = &recipe->problem;
     if (problem->drop.share > 0)
         return "there is dropout";
-    problem->drop.share = recipe->form;
+    problem->drop.share = form;
     if (problem->parameters.given && !problem->drop.seeded)
         parameters_pass(&problem->plan, &problem->drop.generator, recipe->error);
     return NULL;

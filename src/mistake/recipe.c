@@ -78,9 +78,10 @@ static enum status make(struct recipe *recipe, const struct mistake_choice *choi
         if ((slot == MISTAKE_SLOT_DTYPE) == dtype) {
             recipe->making = MISTAKES[choices[i].id].name;
             recipe->form = choices[i].form;
-            recipe->reason = slot == MISTAKE_SLOT_GRAD && !recipe->problem.loss.is_given
-                                 ? "there is no backward pass without --grad"
-                                 : CHANGES[choices[i].id](recipe);
+            recipe->reason =
+                slot == MISTAKE_SLOT_GRAD && !recipe->problem.loss.is_given
+                    ? "there is no backward pass without --grad"
+                    : CHANGES[choices[i].id](recipe, &recipe->problem, &recipe->problem.mask, recipe->form);
         }
     }
     return recipe->error->status;

@@ -205,25 +205,22 @@ const char *recipe_make_gate(struct recipe *recipe, gate_function *function, con
  * memory. */
 enum status recipe_mask(struct recipe *recipe);
 
-/* Makes a mistake of model/mistake.h: NULL, or why it cannot be made here. recipe->error says out of memory. */
-typedef const char *mistake_change(struct recipe *recipe);
+/* Makes a mistake of model/mistake.h, with the problem, mask and form of the recipe: NULL, or why it cannot be made
+ * here. recipe->error says out of memory. */
+#define RECIPE_CHANGED(unused) \
+    unused struct recipe *recipe, unused struct problem *problem, unused struct mask *mask, unused double form
+typedef const char *mistake_change(RECIPE_CHANGED());
 
 /* By a function: its body follows. */
 #define CHANGE_BY(id)           \
     mistake_change change_##id; \
-    const char *change_##id(struct recipe *recipe)
+    const char *change_##id(RECIPE_CHANGED(__attribute__((unused))))
 
 /* By an expression that returns why not; it may use recipe, problem, mask and form. */
-#define CHANGE(id, why_not)                               \
-    CHANGE_BY(id)                                         \
-    {                                                     \
-        struct problem *const problem = &recipe->problem; \
-        struct mask *const mask = &problem->mask;         \
-        const double form = recipe->form;                 \
-        (void)problem;                                    \
-        (void)mask;                                       \
-        (void)form;                                       \
-        return why_not;                                   \
+#define CHANGE(id, why_not) \
+    CHANGE_BY(id)           \
+    {                       \
+        return why_not;     \
     }
 
 /* The same under a condition; `otherwise` says why not. */
