@@ -285,14 +285,8 @@ static bool is_as_long(const struct mask *mask)
     return mask->queries == mask->keys && mask->masked_keys == mask->keys && mask->strides[3] > 0;
 }
 
-CHANGE_BY(ATTN_MASK_MISSING)
-{
-    if (mask->attn_mask.rank == 0)
-        return NO_ATTN_MASK;
-    mask->attn_mask.rank = 0;
-    mask->masked_keys = mask->keys;
-    return NULL;
-}
+CHANGE_WHERE(ATTN_MASK_MISSING, mask->attn_mask.rank > 0, NO_ATTN_MASK,
+             (mask->attn_mask.rank = 0, mask->masked_keys = mask->keys))
 
 CHANGE_BY(ATTN_MASK_INVERTED)
 {

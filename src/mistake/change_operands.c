@@ -297,13 +297,8 @@ static const char *no_square_out(const struct problem *problem)
                                                                                    : NULL;
 }
 
-CHANGE_BY(OUT_MISSING)
-{
-    if (!problem->plan.has_out)
-        return NO_OUT;
-    problem->plan.has_out = false;
-    return recipe_makes(recipe, STAGE_OUTPUT, "heads side by side");
-}
+CHANGE_WHERE(OUT_MISSING, problem->plan.has_out, NO_OUT,
+             (problem->plan.has_out = false, recipe_makes(recipe, STAGE_OUTPUT, "heads side by side")))
 
 CHANGE_BY(OUT_TRANSPOSED)
 {
@@ -573,10 +568,6 @@ CHANGE(DTYPE_F16, change_dtype(recipe, DTYPE_F16))
 CHANGE(DTYPE_F8E4M3, change_dtype(recipe, DTYPE_F8E4M3))
 CHANGE(DTYPE_F8E5M2, change_dtype(recipe, DTYPE_F8E5M2))
 
-CHANGE_BY(OVERFLOW_F16)
-{
-    if (problem->rounding.when == ROUNDING_OPERATIONS)
-        return NO_SCORES;
-    recipe->overflows = true;
-    return recipe_makes(recipe, STAGE_SCORES, "query . key^T in float16, infinite above 65504");
-}
+CHANGE_WHERE(OVERFLOW_F16, problem->rounding.when != ROUNDING_OPERATIONS, NO_SCORES,
+             (recipe->overflows = true,
+              recipe_makes(recipe, STAGE_SCORES, "query . key^T in float16, infinite above 65504")))

@@ -274,23 +274,11 @@ CHANGE_BY(SOFTMAX_NO_KEEPDIM)
 
 static const char NO_DROPOUT[] = "there is no dropout";
 
-static void drop_by(const struct attention_row *row, double factor)
+static void drop_by_factor(const struct attention_row *row, const struct recipe *recipe)
 {
-    const double *weights = row->stages[STAGE_WEIGHTS];
     for (size_t j = 0; j < row->problem->size.keys; j++)
-        row->stages[STAGE_DROPPED][j] = row->kept[j] ? weights[j] * factor : 0;
+        row->stages[STAGE_DROPPED][j] = row->kept[j] ? row->stages[STAGE_WEIGHTS][j] * recipe->kept_factor : 0;
     dtype_round(row->problem->rounding.dtype, row->stages[STAGE_DROPPED], row->problem->size.keys);
-}
-
-static void drop_only(const struct attention_row *row, const struct recipe *recipe)
-{
-    (void)recipe;
-    drop_by(row, 1);
-}
-
-static void divide_by_p(const struct attention_row *row, const struct recipe *recipe)
-{
-    drop_by(row, 1 / recipe->problem.drop.share);
 }
 
 /* Copies the weights: dropout came before. */
@@ -301,13 +289,15 @@ static void drop_nothing(const struct attention_row *row, const struct recipe *r
     dtype_round(row->problem->rounding.dtype, row->stages[STAGE_DROPPED], row->problem->size.keys);
 }
 
-static const char *drop(struct recipe *recipe, recipe_row *make, const char *formula)
+static const char *drop(struct recipe *recipe, double factor, const char *formula)
 {
-    return recipe->problem.drop.share == 0 ? NO_DROPOUT : recipe_makes_by(recipe, STAGE_DROPPED, make, formula);
+    recipe->kept_factor = factor;
+    return recipe->problem.drop.share == 0 ? NO_DROPOUT
+                                           : recipe_makes_by(recipe, STAGE_DROPPED, drop_by_factor, formula);
 }
 
-CHANGE(DROPOUT_NOT_RESCALED, drop(recipe, drop_only, "weights where kept, else 0"))
-CHANGE(DROPOUT_DIVIDED_BY_P, drop(recipe, divide_by_p, "weights / p where kept, else 0"))
+CHANGE(DROPOUT_NOT_RESCALED, drop(recipe, 1, "weights where kept, else 0"))
+CHANGE(DROPOUT_DIVIDED_BY_P, drop(recipe, 1 / problem->drop.share, "weights / p where kept, else 0"))
 
 CHANGE_BY(DROPOUT_BEFORE_SOFTMAX)
 {
@@ -316,16 +306,11 @@ CHANGE_BY(DROPOUT_BEFORE_SOFTMAX)
     recipe->drops_scores = true;
     if ((problem->mistake.wrong & STAGE_BIT(STAGE_WEIGHTS)) == 0)
         recipe_makes(recipe, STAGE_WEIGHTS, "softmax of scores, some of them dropped");
-    return drop(recipe, drop_nothing, "weights");
+    return recipe_makes_by(recipe, STAGE_DROPPED, drop_nothing, "weights");
 }
 
-CHANGE_BY(DROPOUT_MISSING)
-{
-    if (problem->drop.share == 0)
-        return NO_DROPOUT;
-    problem->drop.share = 0;
-    return recipe_tells(recipe, STAGE_DROPPED, "weights, nothing dropped");
-}
+CHANGE_WHERE(DROPOUT_MISSING, problem->drop.share != 0, NO_DROPOUT,
+             (problem->drop.share = 0, recipe_tells(recipe, STAGE_DROPPED, "weights, nothing dropped")))
 
 /* The generator is past the parameters, drawn or not; it has not moved if they are given and nothing was dropped. */
 CHANGE_BY(DROPOUT_ON)

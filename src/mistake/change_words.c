@@ -77,11 +77,7 @@ CHANGE_BY(UNEMBEDDING_TRANSPOSED)
     return recipe_tells(recipe, STAGE_LOGITS, "residual . unembedding^T");
 }
 
-CHANGE_BY(UNEMBEDDING_BIAS_MISSING)
-{
-    struct projection *unembedding = &problem->parameters.words.unembedding;
-    if (unembedding->bias.rank == 0)
-        return "there is no unembedding_bias";
-    unembedding->bias.rank = 0;
-    return recipe_tells(recipe, STAGE_LOGITS, "residual . unembedding");
-}
+CHANGE_WHERE(UNEMBEDDING_BIAS_MISSING, problem->parameters.words.unembedding.bias.rank > 0,
+             "there is no unembedding_bias",
+             (problem->parameters.words.unembedding.bias.rank = 0,
+              recipe_tells(recipe, STAGE_LOGITS, "residual . unembedding")))

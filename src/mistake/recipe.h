@@ -143,7 +143,8 @@ struct recipe {
     enum recipe_axis axis;
     double padding; /* count of zero keys in the sum, each with a score of 0 */
     double weights_factor;
-    bool drops_scores; /* dropout comes before the softmax */
+    bool drops_scores;  /* dropout comes before the softmax */
+    double kept_factor; /* of weights that dropout keeps, in a row of dropped */
     bool weights_transposed;
     recipe_source *sources[PROJECTION_COUNT]; /* of key and value; NULL: its own row */
     size_t source_form;                       /* the form of the mistake of slot keys */
