@@ -112,15 +112,7 @@ CHANGE_BY(NORM_TWICE)
     return recipe_make_gate(recipe, gate_sigmoid, NULL);
 }
 
-CHANGE(NORM_WEIGHT_MISSING, change_inputs(recipe, NO_WEIGHTS))
 CHANGE(NORM_BIAS_MISSING, change_inputs(recipe, NO_BIAS))
-CHANGE(NORM_PLUS_1, change_inputs(recipe, PLUS_1))
-CHANGE(NORM_PLUS_1_MISSING, change_inputs(recipe, PLUS_1_MISSING))
-CHANGE(NORM_MEAN_KEPT, change_inputs(recipe, MEAN_KEPT))
-CHANGE(NORM_MEAN_SUBTRACTED, change_inputs(recipe, MEAN_SUBTRACTED))
-CHANGE(NORM_EPS, change_inputs(recipe, OTHER_EPS))
-CHANGE(NORM_UNBIASED, change_inputs(recipe, UNBIASED))
-CHANGE(NORM_OF_SUM, change_inputs(recipe, OF_SUM))
 
 CHANGE_BY(NORM_ADDED)
 {
@@ -144,28 +136,19 @@ static bool are_normed(const struct problem *problem)
     return is_made(&problem->parameters.norms[NORM_QUERY]) || is_made(&problem->parameters.norms[NORM_KEY]);
 }
 
-static enum projection_id projection_of_norm(int id)
-{
-    return id == NORM_QUERY ? PROJECTION_QUERY : PROJECTION_KEY;
-}
-
 /* Changes the norms of a set of operands, or the one that exists. */
 static const char *change_some(struct recipe *recipe, unsigned ids, enum norm_change kind)
 {
     const char *reason = NO_NORM;
-    for (int id = NORM_QUERY; id <= NORM_KEY && (id == NORM_QUERY || reason == NULL || reason == NO_NORM); id++) {
-        struct norm *norm = &recipe->problem.parameters.norms[id];
-        if (!is_made(norm) || (ids & 1U << projection_of_norm(id)) == 0)
+    for (enum projection_id id = PROJECTION_QUERY; id <= PROJECTION_KEY && (reason == NULL || reason == NO_NORM);
+         id++) {
+        struct norm *norm = &recipe->problem.parameters.norms[projection_norm(id)];
+        if (!is_made(norm) || (ids & 1U << id) == 0)
             continue;
         reason = change(norm, kind, recipe->form);
-        recipe->changed_steps |= 1U << projection_of_norm(id);
+        recipe->changed_steps |= 1U << id;
     }
     return reason;
-}
-
-static const char *change_both(struct recipe *recipe, enum norm_change kind)
-{
-    return change_some(recipe, OF_QUERY | OF_KEY, kind);
 }
 
 static const char *leave_out(struct recipe *recipe, unsigned ids)
@@ -206,14 +189,19 @@ CHANGE(QK_NORM_SWAPPED, exchange_norms(recipe, NORM_KEY, NORM_QUERY))
 CHANGE(QK_NORM_ONE_FOR_BOTH,
        exchange_norms(recipe, form == 0 ? NORM_QUERY : NORM_KEY, form == 0 ? NORM_QUERY : NORM_KEY))
 
-CHANGE(QK_NORM_WEIGHT_MISSING, change_both(recipe, NO_WEIGHTS))
-CHANGE(QK_NORM_PLUS_1, change_both(recipe, PLUS_1))
-CHANGE(QK_NORM_PLUS_1_MISSING, change_both(recipe, PLUS_1_MISSING))
-CHANGE(QK_NORM_MEAN_KEPT, change_both(recipe, MEAN_KEPT))
-CHANGE(QK_NORM_MEAN_SUBTRACTED, change_both(recipe, MEAN_SUBTRACTED))
-CHANGE(QK_NORM_EPS, change_both(recipe, OTHER_EPS))
-CHANGE(QK_NORM_UNBIASED, change_both(recipe, UNBIASED))
-CHANGE(QK_NORM_OF_SUM, change_both(recipe, OF_SUM))
+/* A mistake of both slots. */
+#define ANY_NORM(id, kind)                         \
+    CHANGE(NORM_##id, change_inputs(recipe, kind)) \
+    CHANGE(QK_NORM_##id, change_some(recipe, OF_QUERY | OF_KEY, kind))
+
+ANY_NORM(WEIGHT_MISSING, NO_WEIGHTS)
+ANY_NORM(PLUS_1, PLUS_1)
+ANY_NORM(PLUS_1_MISSING, PLUS_1_MISSING)
+ANY_NORM(MEAN_KEPT, MEAN_KEPT)
+ANY_NORM(MEAN_SUBTRACTED, MEAN_SUBTRACTED)
+ANY_NORM(EPS, OTHER_EPS)
+ANY_NORM(UNBIASED, UNBIASED)
+ANY_NORM(OF_SUM, OF_SUM)
 
 CHANGE_BY(QK_NORM_AFTER_ROPE)
 {
@@ -259,20 +247,20 @@ CHANGE_BY(QK_NORM_ALL_HEADS)
         return NO_NORM;
     if (problem->size.heads == 1)
         return "there is one head";
-    for (int id = NORM_QUERY; id <= NORM_KEY; id++) {
-        struct norm *norm = &problem->parameters.norms[id];
-        const size_t heads = operand_heads(problem, projection_of_norm(id));
+    for (enum projection_id id = PROJECTION_QUERY; id <= PROJECTION_KEY; id++) {
+        struct norm *norm = &problem->parameters.norms[projection_norm(id)];
+        const size_t heads = operand_heads(problem, id);
         if (!is_made(norm))
             continue;
         if (norm->weight.rank == 0)
             return NO_WEIGHT;
-        if (operand_norm_is_of_all(problem, projection_of_norm(id)))
+        if (operand_norm_is_of_all(problem, id))
             return "the norm covers all heads";
         if (heads > 1)
             repeat_by_head(recipe, &norm->weight, heads);
         if (heads > 1 && norm->bias.rank > 0)
             repeat_by_head(recipe, &norm->bias, heads);
-        recipe->changed_steps |= 1U << projection_of_norm(id);
+        recipe->changed_steps |= 1U << id;
     }
     return NULL;
 }
@@ -280,15 +268,15 @@ CHANGE_BY(QK_NORM_ALL_HEADS)
 CHANGE_BY(QK_NORM_EACH_HEAD)
 {
     const char *reason = are_normed(problem) ? "the norm covers one head" : NO_NORM;
-    for (int id = NORM_QUERY; id <= NORM_KEY; id++) {
-        struct norm *norm = &problem->parameters.norms[id];
-        const size_t heads = operand_heads(problem, projection_of_norm(id));
-        if (!is_made(norm) || !operand_norm_is_of_all(problem, projection_of_norm(id)))
+    for (enum projection_id id = PROJECTION_QUERY; id <= PROJECTION_KEY; id++) {
+        struct norm *norm = &problem->parameters.norms[projection_norm(id)];
+        const size_t heads = operand_heads(problem, id);
+        if (!is_made(norm) || !operand_norm_is_of_all(problem, id))
             continue;
         cut_by_head(recipe, &norm->weight, heads);
         if (norm->bias.rank > 0)
             cut_by_head(recipe, &norm->bias, heads);
-        recipe->changed_steps |= 1U << projection_of_norm(id);
+        recipe->changed_steps |= 1U << id;
         reason = NULL;
     }
     return reason;
