@@ -91,12 +91,16 @@ static void make_without_delta(const struct attention_row *row, enum stage stage
     make_softmax(row, 1, 0);
 }
 
-CHANGE_BY(GRAD_DELTA_MISSING)
+/* Sets a mistake of the softmax and of grad_sinks. */
+static const char *change_softmax(struct recipe *recipe, backward_make *make, backward_add *add, const char *formula)
 {
-    problem->mistake.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
-    tell_softmax(recipe, "weights x grad_weights, delta not subtracted");
-    return change(recipe, STAGE_BIT(STAGE_GRAD_MASKED), make_without_delta, add_no_sink);
+    recipe->problem.mistake.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
+    tell_softmax(recipe, formula);
+    return change(recipe, STAGE_BIT(STAGE_GRAD_MASKED), make, add);
 }
+
+CHANGE(GRAD_DELTA_MISSING,
+       change_softmax(recipe, make_without_delta, add_no_sink, "weights x grad_weights, delta not subtracted"))
 
 static void make_diagonal(const struct attention_row *row, enum stage stage)
 {
@@ -105,12 +109,8 @@ static void make_diagonal(const struct attention_row *row, enum stage stage)
         row->stages[stage][j] = row->empty || row->bias[j] == -INFINITY ? 0 : weights[j] * (1 - weights[j]) * above[j];
 }
 
-CHANGE_BY(GRAD_SOFTMAX_DIAGONAL)
-{
-    problem->mistake.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
-    tell_softmax(recipe, "weights x (1 - weights) x grad_weights");
-    return change(recipe, STAGE_BIT(STAGE_GRAD_MASKED), make_diagonal, add_no_sink);
-}
+CHANGE(GRAD_SOFTMAX_DIAGONAL,
+       change_softmax(recipe, make_diagonal, add_no_sink, "weights x (1 - weights) x grad_weights"))
 
 /* The factor by which exp(score - maximum) exceeds exp(score - lse): it makes the largest weight, the sink's included,
  * 1. weights (keys) are the right ones. */
@@ -129,17 +129,12 @@ static double excess_of(const struct problem *problem, const double *weights)
 /* The forms of this and of the missing mask: delta from the context, or from the recomputed weights. */
 enum { DELTA_OF_CONTEXT, DELTA_OF_WEIGHTS };
 
-static double excess_of_delta(const struct problem *problem, double excess)
-{
-    return form_of(problem) == DELTA_OF_WEIGHTS ? excess : 1;
-}
-
 static void make_of_maximum(const struct attention_row *row, enum stage stage)
 {
     (void)stage;
     const double excess = excess_of(row->problem, row->stages[STAGE_WEIGHTS]);
     const double delta = delta_of(row->stages, row->problem->size.keys, row->bias, false, false);
-    make_softmax(row, excess, delta * excess_of_delta(row->problem, excess));
+    make_softmax(row, excess, form_of(row->problem) == DELTA_OF_WEIGHTS ? delta * excess : delta);
 }
 
 static void add_of_maximum(const struct backward_addition *addition)
@@ -148,15 +143,13 @@ static void add_of_maximum(const struct backward_addition *addition)
     const double delta = delta_of(addition->rows, addition->problem->size.keys, NULL, false, true);
     for (size_t j = 0; j < addition->problem->size.keys; j++)
         addition->dropped[j] *= excess;
-    set_sink(addition, excess, delta * excess_of_delta(addition->problem, excess));
+    set_sink(addition, excess, form_of(addition->problem) == DELTA_OF_WEIGHTS ? delta * excess : delta);
 }
 
 CHANGE_BY(GRAD_MAXIMUM_FOR_LSE)
 {
-    problem->mistake.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
     tell(recipe, STAGE_GRAD_VALUE, "exp(scores - maximum)^T . grad_context");
-    tell_softmax(recipe, "exp(scores - maximum) x (grad_weights - delta)");
-    return change(recipe, STAGE_BIT(STAGE_GRAD_MASKED), make_of_maximum, add_of_maximum);
+    return change_softmax(recipe, make_of_maximum, add_of_maximum, "exp(scores - maximum) x (grad_weights - delta)");
 }
 
 /* --- scale, softcap, dropout ------------------------------------------------------------------------------------- */
