@@ -168,7 +168,8 @@ static const char *change_bias(struct recipe *recipe, unsigned ids, const enum p
         if ((ids & 1U << id) == 0 || right[0].projections[id].bias.rank == 0 ||
             right[0].projections[from[id]].bias.rank == 0)
             continue;
-        recipe_derives(recipe, id, arena_allocate(recipe->arena, count * width, sizeof(double), recipe->error));
+        recipe->addends[id] = arena_allocate(recipe->arena, count * width, sizeof(double), recipe->error);
+        recipe->changed_steps |= 1U << id;
         for (size_t i = 0; i < count && recipe->error->status == STATUS_OK; i++)
             if ((reason = replace_bias(recipe, id, &modules[i].projections[id], &right[i].projections[from[id]].bias,
                                        times, i * width)) != NULL)

@@ -187,9 +187,6 @@ void recipe_tells_projected(struct recipe *recipe, unsigned operands, const char
 /* Gives the problem a copy of its modules and returns it; NULL: no projections, or out of memory. */
 struct module *recipe_copy_modules(struct recipe *recipe);
 
-/* The bias of a projection has changed, so that its columns are the right ones plus `addends`. */
-void recipe_derives(struct recipe *recipe, enum projection_id id, double *addends);
-
 /* Reads rows of key or value from other places; NULL, or why not. */
 const char *recipe_reads(struct recipe *recipe, enum projection_id id, recipe_source *source, const char *formula);
 
@@ -201,10 +198,6 @@ const char *recipe_mix_rows(struct recipe *recipe, bool sums, bool maxima);
 
 /* In change_operands.c: makes the gate again from the changed problem, if it has one. */
 const char *recipe_make_gate(struct recipe *recipe, gate_function *function, const char *formula);
-
-/* In recipe_mask.c: makes an attn_mask of the changed problem from its mask and the rules. STATUS_SYSTEM: out of
- * memory. */
-enum status recipe_mask(struct recipe *recipe);
 
 /* Makes a mistake of model/mistake.h, with the problem, mask and form of the recipe: NULL, or why it cannot be made
  * here. recipe->error says out of memory. */
