@@ -4,7 +4,6 @@
 
 #include "base/threads.h"
 #include "build/problem_create.h"
-#include "why/report.h"
 #include "why/screen.h"
 
 #include <math.h>

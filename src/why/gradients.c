@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "why/gradients.h"
+#include "why/mine.h"
 
 #include "compute/result.h"
 #include "stage/stage.h"
-#include "why/mine.h"
 
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include "read/foreign_name.h"
 #include "stage/stage.h"
 #include "tensor/compare.h"
-#include "why/gradients.h"
 #include "why/noise.h"
 
 #include <math.h>

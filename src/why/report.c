@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "why/report.h"
+#include "why/why.h"
 
 #include "base/wrap.h"
 #include "cli/option_line.h"

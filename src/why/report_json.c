@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "why/report.h"
+#include "why/why.h"
 
 #include "model/stage_id.h"
 #include "write/json.h"

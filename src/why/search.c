@@ -4,7 +4,6 @@
 #include "base/threads.h"
 #include "model/stages.h"
 #include "why/fit.h"
-#include "why/report.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "base/threads.h"
 #include "model/stages.h"
 #include "why/fit.h"
-#include "why/gradients.h"
 #include "why/why.h"
 
 #include <math.h>

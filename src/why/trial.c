@@ -3,7 +3,6 @@
 
 #include "model/stages.h"
 #include "why/fit.h"
-#include "why/gradients.h"
 
 #include <math.h>
 #include <string.h>
