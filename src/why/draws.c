@@ -178,7 +178,6 @@ static void run_variation(void *context, size_t task, unsigned thread)
 {
     (void)thread;
     struct batch *batch = context;
-    const struct trial_guess none = {.count = 0};
     struct arena arena = {0};
     struct error error = {0};
     struct variation_job job = {.names = {.count = 0}};
@@ -189,7 +188,7 @@ static void run_variation(void *context, size_t task, unsigned thread)
         loosen(&job.mine, batch->loose, &arena, &error);
     if (batch->fits[task] && trial_start_bare(&job.base, &job.problem, &job.mine, &arena, &error) == STATUS_OK)
         for (size_t i = 0; i < (batch->guesses != NULL ? batch->guesses->count : 1) && !batch->agrees[task]; i++) {
-            const struct trial_guess *guess = batch->guesses != NULL ? &batch->guesses->items[i] : &none;
+            const struct trial_guess *guess = batch->guesses != NULL ? &batch->guesses->items[i] : TRIAL_NONE;
             struct arena scratch = {0};
             struct trial trial;
             batch->agrees[task] =
@@ -225,7 +224,6 @@ static enum status take_found(struct why *why, const struct variation *variation
 /* Takes and counts the results of a chunk: explanations, or an error of the system. */
 static enum status take_chunk(struct why *why, const struct batch *batch, size_t count)
 {
-    const struct trial_guess none = {.count = 0};
     for (size_t i = 0; i < count && why->error->status == STATUS_OK; i++) {
         why->fits = why->fits || batch->fits[i];
         *(batch->guesses != NULL ? &why->budget.both : &why->budget.settings) +=
@@ -234,7 +232,7 @@ static enum status take_chunk(struct why *why, const struct batch *batch, size_t
             *why->error = batch->errors[i];
         else if (batch->agrees[i])
             take_found(why, &batch->variations[i],
-                       batch->guesses != NULL ? &batch->guesses->items[batch->guess[i]] : &none);
+                       batch->guesses != NULL ? &batch->guesses->items[batch->guess[i]] : TRIAL_NONE);
     }
     return why->error->status;
 }

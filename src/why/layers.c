@@ -41,15 +41,15 @@ static bool make(const struct why *why, struct other_layer *other, const struct 
 /* Tries the job without mistakes, under that name. */
 static enum status try_job(struct why *why, struct other_layer *other, const struct trial_guess *named)
 {
-    const struct trial_guess none = {.count = 0};
     struct arena scratch = {0};
     struct error error = {0};
     struct trial trial;
     if (make(why, other, named, &error)) {
         why->budget.settings++;
-        if (trial_confirm(&other->base, &none, &trial, &scratch, &error) == STATUS_OK && trial.end == TRIAL_AGREES &&
+        if (trial_confirm(&other->base, TRIAL_NONE, &trial, &scratch, &error) == STATUS_OK &&
+            trial.end == TRIAL_AGREES &&
             trial_start(&other->base, &other->problem, &other->mine, why->arena, &error) == STATUS_OK &&
-            trial_confirm(&other->base, &none, &trial, &scratch, &error) == STATUS_OK)
+            trial_confirm(&other->base, TRIAL_NONE, &trial, &scratch, &error) == STATUS_OK)
             why_take(why, &other->base, &other->options, named, &trial);
     }
     arena_free(&scratch);
@@ -117,7 +117,6 @@ enum status why_layers(struct why *why)
 enum status why_residual(struct why *why)
 {
     const enum origin origin = why->options->origin[OPTION_RESIDUAL];
-    const struct trial_guess none = {.count = 0};
     if (why->problem->layer == NULL || (origin != ORIGIN_DEFAULT && origin != ORIGIN_COMMAND_LINE))
         return STATUS_OK;
     struct other_layer *other = arena_allocate(why->arena, 1, sizeof *other, why->error);
@@ -126,7 +125,7 @@ enum status why_residual(struct why *why)
     other->options = *why->options;
     other->options.residual = !why->options->residual;
     other->options.origin[OPTION_RESIDUAL] = other->options.residual ? ORIGIN_COMMAND_LINE : ORIGIN_DEFAULT;
-    return try_job(why, other, &none);
+    return try_job(why, other, TRIAL_NONE);
 }
 
 bool why_is_residual(const struct why *why, const struct why_explanation *explanation)

@@ -65,9 +65,8 @@ static enum status lay_out(struct why *why, const struct trial_base *base, size_
 
 enum status why_observe(struct why *why, const struct trial_base *base)
 {
-    const struct trial_guess none = {.count = 0};
     const uint64_t departs = why_departs(why);
-    struct observed observed = {.most_rms = fit_most_rms(base, &none) / fit_most_noise(base),
+    struct observed observed = {.most_rms = fit_most_rms(base, TRIAL_NONE) / fit_most_noise(base),
                                 .dtype = why->mine.dtype,
                                 .problem = why->problem,
                                 .columns = base->problem == why->problem ? &base->columns : NULL,

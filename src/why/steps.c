@@ -309,12 +309,11 @@ static bool is_masked_first(const struct mine_table *table, const double *rights
 static enum status is_right_behind(const struct stepping *stepping, bool *right)
 {
     const struct why *why = stepping->why;
-    const struct trial_guess none = {.count = 0};
     *right = false;
     for (size_t i = 0; i < why->mine.count; i++)
         if (stage_follows(why->mine.tables[i].stage, STAGE_MASKED) && why->mine.tables[i].stage != STAGE_MASKED) {
             struct trial trial;
-            const enum status status = try_step(stepping, why->mine.tables[i].stage, &none, true, &trial);
+            const enum status status = try_step(stepping, why->mine.tables[i].stage, TRIAL_NONE, true, &trial);
             *right = trial.end == TRIAL_AGREES;
             return status;
         }
@@ -370,7 +369,6 @@ static enum status look_for_masked_first(struct stepping *stepping)
 static enum status look_at_steps(struct stepping *stepping)
 {
     struct why *why = stepping->why;
-    const struct trial_guess none = {.count = 0};
     for (size_t i = 0; i < why->mine.count; i++) {
         struct why_step *step = &why->steps[why->step_count];
         struct trial trial;
@@ -379,7 +377,7 @@ static enum status look_at_steps(struct stepping *stepping)
              stage_follows(STAGE_MASKED, step->stage)) ||
             (i > 0 && step->stage == why->mine.tables[i - 1].stage))
             continue;
-        if (try_step(stepping, step->stage, &none, true, &trial) != STATUS_OK)
+        if (try_step(stepping, step->stage, TRIAL_NONE, true, &trial) != STATUS_OK)
             return why->error->status;
         step->departs = trial.end != TRIAL_AGREES;
         step->rms = trial.rms;
