@@ -343,12 +343,7 @@ static void shape_of(const struct problem *problem, enum stage stage, size_t who
 
 enum fit { FIT_NONE, FIT_FLAT, FIT_SOME, FIT_ROWS, FIT_WHOLE };
 
-/* The size of an axis that a print elides without its shape: open, but above what it shows. */
-static size_t open_above(size_t shown)
-{
-    return SIZE_MAX - shown;
-}
-
+/* Whether it is the size of an axis that a print elides without its shape: SIZE_MAX less the numbers that it shows. */
 static bool is_open(size_t size)
 {
     return size > SIZE_MAX / 2;
@@ -489,7 +484,7 @@ static struct tensor shape_of_all(const struct file_tensor *named, const struct 
         return all;
     }
     for (size_t axis = 0; axis < all.rank && axis < TENSOR_RANK; axis++)
-        all.shape[axis] = part->lead[axis] > 0 ? open_above(all.shape[axis]) : all.shape[axis];
+        all.shape[axis] = part->lead[axis] > 0 ? SIZE_MAX - all.shape[axis] : all.shape[axis];
     return all;
 }
 
@@ -685,20 +680,16 @@ static size_t place_of_given(const struct mine_table *table, const struct tensor
     return place + i * stride;
 }
 
-/* Whether ggml has the columns of the table in pairs, 0, d/2, 1, d/2 + 1, ..., as its checkpoints of Llama have. */
-static bool is_paired(const struct mine *mine, const struct mine_table *table)
-{
-    const enum projection_id id = projection_of(table->stage);
-    return mine->in_pairs && (id == PROJECTION_QUERY || id == PROJECTION_KEY) && file_part_is_of_ggml(table->given);
-}
-
 /* The numbers shown of a part, and its totals, become the table to compare. */
 static enum status take_part(const struct mine *mine, struct mine_table *table, const struct problem *problem,
                              struct arena *arena, struct error *error)
 {
     const struct file_tensor *given = table->given;
     const struct tensor all = shape_of_all(given, problem, table->stage);
-    const bool paired = is_paired(mine, table);
+    const enum projection_id id = projection_of(table->stage);
+    /* ggml has the columns in pairs, 0, d/2, 1, d/2 + 1, ..., as its checkpoints of Llama have. */
+    const bool paired =
+        mine->in_pairs && (id == PROJECTION_QUERY || id == PROJECTION_KEY) && file_part_is_of_ggml(given);
     const size_t count = tensor_count(&given->tensor), room = count + FILE_TOTALS,
                  columns = table->layout.size[MINE_COLUMN];
     table->named = given;

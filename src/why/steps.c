@@ -323,10 +323,9 @@ static enum status is_right_behind(const struct stepping *stepping, bool *right)
 /* Whether `scaled` is right for allowed keys; also if there is no such table. */
 static bool is_scaled_right(const struct mine_table *table, const double *rights)
 {
-    for (size_t i = 0; table != NULL && i < table->count; i++) {
+    for (size_t i = 0; table != NULL && i < table->count; i++)
         if (rights[i] != -INFINITY && !(fabs(table->numbers[i] - rights[i]) <= table->tolerance[i]))
             return false;
-    }
     return true;
 }
 
@@ -624,9 +623,8 @@ enum status why_steps(struct why *why, const struct trial_base *base)
             if (stepping.whole[why->mine.tables[i].stage] == NULL)
                 return why->error->status;
         }
-    if (widen_steps(&stepping) != STATUS_OK)
-        return why->error->status;
-    if (look_for_masked_first(&stepping) || look_at_steps(&stepping) || explain_steps(&stepping))
+    if (widen_steps(&stepping) || look_for_masked_first(&stepping) || look_at_steps(&stepping) ||
+        explain_steps(&stepping))
         return why->error->status;
     return take_joined(&stepping);
 }

@@ -369,8 +369,12 @@ enum status trial_confirm(const struct trial_base *base, const struct trial_gues
     return error->status;
 }
 
-static size_t numbers_of(const struct problem *problem, enum stage stage)
+static size_t main_numbers(const struct problem *problem, const struct mine *mine)
 {
+    const struct mine_table *table = &mine->tables[mine->count - 1];
+    const enum stage stage = table->stage;
+    if (mine_is_backward(table))
+        return mine_whole(table);
     if (projection_of(stage) != PROJECTION_COUNT)
         return problem->size.items *
                (stage_is_of_keys(stage) ? problem->size.kv_heads * problem->size.keys
@@ -378,12 +382,6 @@ static size_t numbers_of(const struct problem *problem, enum stage stage)
                problem_columns(problem, stage);
     return problem->size.items * problem->chosen.row_count * problem_columns(problem, stage) *
            (problem_is_side_by_side(problem, stage) || STAGES[stage].joins_heads ? 1 : problem->size.heads);
-}
-
-static size_t main_numbers(const struct problem *problem, const struct mine *mine)
-{
-    const struct mine_table *table = &mine->tables[mine->count - 1];
-    return mine_is_backward(table) ? mine_whole(table) : numbers_of(problem, table->stage);
 }
 
 size_t trial_numbers(const struct trial_base *base)
