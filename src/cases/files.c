@@ -60,16 +60,6 @@ static void write_sizes(struct json *json, const struct case_sizes *sizes)
     json_size(json, "d_value", sizes->d_value);
 }
 
-/* The names of its features, as --can takes them. */
-static void write_features(struct json *json, const struct case_row *row)
-{
-    json_open(json, "features", '[');
-    for (int id = 0; id < CASE_FEATURE_COUNT; id++)
-        if (case_has(row, (enum case_feature)id))
-            json_text(json, NULL, CASE_FEATURE_NAMES[id].name);
-    json_close(json);
-}
-
 static void write_case(const struct case_made *made, const struct case_input *inputs, size_t count,
                        struct output *output)
 {
@@ -81,7 +71,11 @@ static void write_case(const struct case_made *made, const struct case_input *in
     json_line(&json, 0);
     json_text(&json, "purpose", row->purpose);
     json_line(&json, 0);
-    write_features(&json, row);
+    json_open(&json, "features", '['); /* as --can takes them */
+    for (enum case_feature id = 0; id < CASE_FEATURE_COUNT; id++)
+        if (case_has(row, id))
+            json_text(&json, NULL, CASE_FEATURE_NAMES[id].name);
+    json_close(&json);
     json_line(&json, 0);
     json_key(&json, "command");
     output_print(output, "\"attn sdpa inputs.safetensors%s%s%s\"", row->options[0] != '\0' ? " " : "", row->options,
