@@ -292,12 +292,6 @@ struct cases_report {
 enum status cases_check_out(const struct cases_report *report, const char *path, struct arena *arena,
                             struct error *error);
 
-/* In age.c: when the file was last written, in seconds; NaN where there is none. */
-double case_written(const char *path);
-
-/* In age.c: sets report->earlier. STATUS_SYSTEM where memory is short. */
-enum status cases_find_earlier(struct cases_report *report, struct arena *arena, struct error *error);
-
 /* Reads the index of the folder that the options name. STATUS_USAGE where attn cases did not write it like that,
  * STATUS_SYSTEM where it cannot be read. */
 enum status cases_open(struct cases_report *report, const struct options *options, struct arena *arena,
