@@ -69,9 +69,9 @@ static int new_pairs(const uint64_t made[CASE_FEATURE_COUNT], uint64_t set)
 static uint64_t first_pair(const uint64_t made[CASE_FEATURE_COUNT], uint64_t allowed)
 {
     for (int a = 0; a < CASE_FEATURE_COUNT; a++)
-        for (int b = a; b < CASE_FEATURE_COUNT; b++) {
+        for (enum case_feature b = a; b < CASE_FEATURE_COUNT; b++) {
             const bool is_made = made[a] >> b & 1;
-            const uint64_t set = is_made ? 0 : case_features_add(UINT64_C(1) << a, (enum case_feature)b, allowed);
+            const uint64_t set = is_made ? 0 : case_features_add(UINT64_C(1) << a, b, allowed);
             if (set != 0)
                 return set;
         }
@@ -89,8 +89,8 @@ size_t case_features_cover(uint64_t allowed, const uint64_t *given, size_t given
         for (uint64_t best = set; best != 0;) {
             int pairs = new_pairs(made, set = best);
             best = 0;
-            for (int id = 0; id < CASE_FEATURE_COUNT; id++) {
-                const uint64_t more = case_features_add(set, (enum case_feature)id, allowed);
+            for (enum case_feature id = 0; id < CASE_FEATURE_COUNT; id++) {
+                const uint64_t more = case_features_add(set, id, allowed);
                 if (more == 0 || (size_t)size_of(more) > most || new_pairs(made, more) <= pairs)
                     continue;
                 best = more;

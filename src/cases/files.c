@@ -174,8 +174,8 @@ static void write_also(const struct case_row *row, struct output *output)
         output_print(output, "%s%s=%.*s", between, NAMES[i], (int)strcspn(value + 1, " "), value + 1);
         between = "+";
     }
-    for (int id = 0; id < CASE_FEATURE_COUNT; id++)
-        if (case_has(row, (enum case_feature)id) && CASE_FEATURE_ROWS[id].tensor != NULL) {
+    for (enum case_feature id = 0; id < CASE_FEATURE_COUNT; id++)
+        if (case_has(row, id) && CASE_FEATURE_ROWS[id].tensor != NULL) {
             output_print(output, "%s%s", between, CASE_FEATURE_ROWS[id].tensor);
             between = "+";
         }

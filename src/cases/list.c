@@ -63,9 +63,9 @@ static bool add_features(struct case_row *row, const struct options *options)
 /* The sizes that the features say. */
 static void add_sizes(struct case_row *row)
 {
-    for (int id = 0; id < CASE_FEATURE_COUNT; id++) {
+    for (enum case_feature id = 0; id < CASE_FEATURE_COUNT; id++) {
         const struct case_feature_row *feature = &CASE_FEATURE_ROWS[id];
-        if (!case_has(row, (enum case_feature)id) || (id == CASE_PACKED && row->one_sequence))
+        if (!case_has(row, id) || (id == CASE_PACKED && row->one_sequence))
             continue;
         row->items = feature->items > 0 ? feature->items : row->items;
         row->exact = row->exact || feature->exact;
@@ -91,8 +91,8 @@ static const char *join_options(const struct case_row *row, const struct options
     char line[CASES_LINE_BYTES] = "";
     struct text text = text_begin(line, sizeof line);
     struct case_sizes sizes;
-    for (int id = 0; id < CASE_FEATURE_COUNT; id++) {
-        const char *option = case_has(row, (enum case_feature)id) ? CASE_FEATURE_ROWS[id].options : NULL;
+    for (enum case_feature id = 0; id < CASE_FEATURE_COUNT; id++) {
+        const char *option = case_has(row, id) ? CASE_FEATURE_ROWS[id].options : NULL;
         const bool is_default = id == (case_has(row, CASE_PACKED) ? CASE_OFFSET : CASE_TOP_LEFT);
         const size_t name = option != NULL ? strcspn(option, " ") : 0;
         if (option != NULL && !is_default && (row->options == NULL || strncmp(option, row->options, name) != 0))
@@ -128,8 +128,8 @@ static uint64_t without_implied(uint64_t set)
     uint64_t named = set;
     for (int id = 0; id < CASE_FEATURE_COUNT; id++) {
         const uint64_t others = named & ~(UINT64_C(1) << id);
-        for (int other = 0; other < CASE_FEATURE_COUNT && others != named; other++)
-            if (others >> other & 1 && case_features_add(others, (enum case_feature)other, ~UINT64_C(0)) == set) {
+        for (enum case_feature other = 0; other < CASE_FEATURE_COUNT && others != named; other++)
+            if (others >> other & 1 && case_features_add(others, other, ~UINT64_C(0)) == set) {
                 named = others;
                 break;
             }
@@ -145,8 +145,8 @@ static enum status describe(struct case_row *row, struct arena *arena, struct er
     const uint64_t named = without_implied(row->features);
     const char *between = "";
     text_add(&words, "together: ");
-    for (int id = 0; id < CASE_FEATURE_COUNT; id++) {
-        if (!case_has(row, (enum case_feature)id))
+    for (enum case_feature id = 0; id < CASE_FEATURE_COUNT; id++) {
+        if (!case_has(row, id))
             continue;
         if (named >> id & 1) {
             text_add(&names, "%s%s", between, CASE_FEATURE_NAMES[id].name);

@@ -162,8 +162,7 @@ static const char *change_bias(struct recipe *recipe, unsigned ids, const enum p
     if (!problem_projects(problem) || !problem->plan.qkv_bias)
         return reason;
     struct module *modules = recipe_copy_modules(recipe);
-    for (int each = 0; each < PROJECTION_COUNT && modules != NULL; each++) {
-        const enum projection_id id = (enum projection_id)each;
+    for (enum projection_id id = 0; id < PROJECTION_COUNT && modules != NULL; id++) {
         const size_t count = problem->parameters.module_count, width = tensor_count(&right[0].projections[id].bias);
         if ((ids & 1U << id) == 0 || right[0].projections[id].bias.rank == 0 ||
             right[0].projections[from[id]].bias.rank == 0)
@@ -218,8 +217,8 @@ static const char *split(struct recipe *recipe, enum recipe_split kind, const ch
     if (!problem_projects(problem) || problem->plan.stacked || problem->size.heads == 1)
         return "nothing is split into heads";
     recipe->split = kind;
-    for (int id = 0; id < PROJECTION_COUNT; id++)
-        recipe_makes(recipe, recipe_projected(recipe, (enum projection_id)id), formula);
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++)
+        recipe_makes(recipe, recipe_projected(recipe, id), formula);
     return NULL;
 }
 
@@ -488,10 +487,10 @@ static const char *misread(struct recipe *recipe, unsigned ids, enum recipe_bits
         return "query, key and value are not given";
     if (bits == RECIPE_BITS_BF16 && recipe->problem.rounding.dtype != DTYPE_F16)
         return "nothing is float16";
-    for (int id = 0; id < PROJECTION_COUNT; id++)
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++)
         if (ids & 1U << id) {
             recipe->bits[id] = bits;
-            recipe_makes(recipe, recipe_projected(recipe, (enum projection_id)id),
+            recipe_makes(recipe, recipe_projected(recipe, id),
                          bits == RECIPE_BITS_BF16 ? "given in float16, its bits read as bfloat16"
                                                   : "given, its bytes read in the wrong order");
         }

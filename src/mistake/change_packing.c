@@ -123,9 +123,8 @@ static enum status repack(struct recipe *recipe, const struct packed *packed, pa
     }
     for (int id = 0; id < PROJECTION_COUNT; id++)
         has_bias = has_bias || packed->projections[id].bias.rank > 0;
-    for (int id = 0; id < PROJECTION_COUNT && row != NULL; id++)
-        if (create_projection(recipe, packed, PROJECTION_COUNT, (enum projection_id)id, has_bias, &made[id]) !=
-            STATUS_OK)
+    for (enum projection_id id = 0; id < PROJECTION_COUNT && row != NULL; id++)
+        if (create_projection(recipe, packed, PROJECTION_COUNT, id, has_bias, &made[id]) != STATUS_OK)
             return recipe->error->status;
     for (size_t at = 0; at < rows && row != NULL; at++) {
         const struct packed_row to = read(packed, at);
@@ -154,8 +153,8 @@ static const char *read_otherwise(struct recipe *recipe, packing_order *lies, pa
         memcpy(modules[0].projections, made, sizeof made);
         recipe->changed_projections = OF_ALL;
     }
-    for (int id = 0; id < PROJECTION_COUNT; id++)
-        recipe_tells(recipe, projection_stage((enum projection_id)id), formula);
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++)
+        recipe_tells(recipe, projection_stage(id), formula);
     return NULL;
 }
 
@@ -246,9 +245,9 @@ static void permute_columns(struct recipe *recipe, unsigned ids, recipe_order *f
 {
     const struct problem *problem = &recipe->problem;
     size_t first = 0;
-    for (int id = 0; id < PROJECTION_COUNT; id++) {
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++) {
         const size_t d = id == PROJECTION_VALUE ? problem->size.d_value : problem->size.d_head,
-                     columns = operand_heads(problem, (enum projection_id)id) * d;
+                     columns = operand_heads(problem, id) * d;
         if (ids & 1U << id)
             recipe->moved[id] = arena_allocate(recipe->arena, columns, sizeof *recipe->moved[id], recipe->error);
         for (size_t at = 0; at < columns && recipe->moved[id] != NULL; at++)

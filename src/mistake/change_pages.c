@@ -95,11 +95,11 @@ static const char *read_all(struct recipe *recipe, const struct reading *reading
     const char *reason = make_longer(recipe, keys);
     if (reason != NULL)
         return reason;
-    for (int id = PROJECTION_KEY; id <= PROJECTION_VALUE; id++) {
-        if (read_operand(recipe, reading, (enum projection_id)id) != STATUS_OK)
+    for (enum projection_id id = PROJECTION_KEY; id <= PROJECTION_VALUE; id++) {
+        if (read_operand(recipe, reading, id) != STATUS_OK)
             return NULL;
         if (formula != NULL)
-            recipe_tells(recipe, recipe_projected(recipe, (enum projection_id)id), formula);
+            recipe_tells(recipe, recipe_projected(recipe, id), formula);
     }
     return NULL;
 }

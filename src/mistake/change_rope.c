@@ -11,9 +11,9 @@ enum { BOTH = OF_QUERY | OF_KEY };
 static const char *change_steps(struct recipe *recipe, unsigned ids, const char *formula)
 {
     recipe->changed_steps |= ids;
-    for (int id = 0; id < PROJECTION_COUNT && formula != NULL; id++)
+    for (enum projection_id id = 0; id < PROJECTION_COUNT && formula != NULL; id++)
         if (ids & 1U << id)
-            recipe_tells(recipe, projection_stage((enum projection_id)id), formula);
+            recipe_tells(recipe, projection_stage(id), formula);
     return NULL;
 }
 

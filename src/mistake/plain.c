@@ -28,11 +28,10 @@ const size_t *plain_rows(const struct recipe *recipe, const size_t *rows, size_t
 double plain_bytes(const struct problem *problem, size_t row_count)
 {
     double numbers = 0;
-    for (int stage = 0; stage < STAGE_COUNT && !STAGES[stage].backward; stage++)
-        if (stage_is_of_words((enum stage)stage) ? problem->size.words > 0
-                                                 : !stage_is_of_inputs((enum stage)stage) || stage == STAGE_NORMED)
+    for (enum stage stage = 0; stage < STAGE_COUNT && !STAGES[stage].backward; stage++)
+        if (stage_is_of_words(stage) ? problem->size.words > 0 : !stage_is_of_inputs(stage) || stage == STAGE_NORMED)
             numbers += (double)problem->size.items * (double)problem->size.heads * (double)row_count *
-                       (double)problem_columns_of_head(problem, (enum stage)stage);
+                       (double)problem_columns_of_head(problem, stage);
     return 2 * sizeof(double) * numbers;
 }
 
@@ -302,8 +301,7 @@ static enum status allocate_stages(struct maker *maker, uint64_t stages)
         return plain->error->status;
     for (size_t j = 0; j < keys; j++)
         maker->weights_column[keys + j] = 0;
-    for (int each = 0; each < STAGE_COUNT; each++) {
-        const enum stage stage = (enum stage)each;
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++) {
         const bool embeds = (stage == STAGE_POSITIONS || stage == STAGE_EMBEDDED) && stage_applies(problem, stage);
         if ((!(stages & STAGE_BIT(stage)) || (!stage_is_attended(stage) && !embeds)) &&
             (stage != STAGE_NORMED || !plain->wants_normed))

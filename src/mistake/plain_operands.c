@@ -275,9 +275,8 @@ static const double *move_columns(const struct plain *plain, enum projection_id 
     const struct problem *problem = plain->problem;
     const size_t *moved = plain->recipe->moved[id], rows = problem->size.items * tokens_of(problem, id);
     size_t columns[PROJECTION_COUNT];
-    for (int each = 0; each < PROJECTION_COUNT; each++)
-        columns[each] =
-            operand_heads(problem, (enum projection_id)each) * columns_of(problem, (enum projection_id)each);
+    for (enum projection_id each = 0; each < PROJECTION_COUNT; each++)
+        columns[each] = operand_heads(problem, each) * columns_of(problem, each);
     double *numbers = arena_allocate(plain->arena, rows * columns[id], sizeof *numbers, plain->error);
     for (size_t c = 0; c < columns[id] && numbers != NULL; c++) {
         size_t from = moved[c];
@@ -538,8 +537,8 @@ static enum status make_operand(struct plain *plain, enum projection_id id, cons
 static enum status exchange_early(struct plain *plain)
 {
     struct tensor exchanged[PROJECTION_COUNT];
-    for (int id = 0; id < PROJECTION_COUNT; id++)
-        exchanged[id] = *plain_operand(plain, (enum projection_id)id, &exchanged[id]);
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++)
+        exchanged[id] = *plain_operand(plain, id, &exchanged[id]);
     memcpy(plain->operands, exchanged, sizeof exchanged);
     return plain->error->status;
 }
@@ -548,17 +547,17 @@ enum status plain_operands(struct plain *plain)
 {
     const struct problem *problem = plain->problem;
     const double *made[PROJECTION_COUNT] = {NULL}, *moved[PROJECTION_COUNT];
-    for (int id = 0; id < PROJECTION_COUNT && problem_projects(problem); id++) {
-        made[id] = project(plain, (enum projection_id)id);
+    for (enum projection_id id = 0; id < PROJECTION_COUNT && problem_projects(problem); id++) {
+        made[id] = project(plain, id);
         if (made[id] == NULL)
             return plain->error->status;
     }
-    for (int id = 0; id < PROJECTION_COUNT; id++)
-        moved[id] = plain->recipe->moved[id] == NULL ? made[id] : move_columns(plain, (enum projection_id)id, made);
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++)
+        moved[id] = plain->recipe->moved[id] == NULL ? made[id] : move_columns(plain, id, made);
     if (plain->error->status != STATUS_OK)
         return plain->error->status;
-    for (int id = 0; id < PROJECTION_COUNT; id++)
-        if (make_operand(plain, (enum projection_id)id, moved) != STATUS_OK)
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++)
+        if (make_operand(plain, id, moved) != STATUS_OK)
             return plain->error->status;
     if (plain->recipe->rotates_value && plain->own[STAGE_VALUE] == NULL && rotate_value(plain) != STATUS_OK)
         return plain->error->status;

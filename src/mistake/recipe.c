@@ -39,9 +39,9 @@ enum stage recipe_projected(const struct recipe *recipe, enum projection_id id)
 
 void recipe_tells_projected(struct recipe *recipe, unsigned operands, const char *formula)
 {
-    for (int id = 0; id < PROJECTION_COUNT; id++)
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++)
         if (operands & 1U << id)
-            recipe_tells(recipe, recipe_projected(recipe, (enum projection_id)id), formula);
+            recipe_tells(recipe, recipe_projected(recipe, id), formula);
 }
 
 const char *recipe_reads(struct recipe *recipe, enum projection_id id, recipe_source *source, const char *formula)

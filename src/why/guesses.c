@@ -155,8 +155,8 @@ enum status why_singles(const struct why *why, const struct problem *problem, bo
 {
     double forms[MOST_FORMS];
     size_t most = 0;
-    for (int id = 0; id < MISTAKE_COUNT; id++)
-        most += list_forms(problem, (enum mistake)id, common, forms);
+    for (enum mistake id = 0; id < MISTAKE_COUNT; id++)
+        most += list_forms(problem, id, common, forms);
     *guesses = (struct why_guesses){arena_allocate(why->arena, most, sizeof guesses->items[0], why->error), 0, NULL};
     for (int i = 0; i < 2 * MISTAKE_COUNT && guesses->items != NULL; i++) {
         const int id = i % MISTAKE_COUNT; /* for a gradient, those of the backward pass come first */

@@ -74,9 +74,9 @@ static enum status try_choice(struct why *why, enum mistake id, size_t form)
 /* Tries each part of a layer at that distance; from the second on only settings, until one of another kind fits. */
 static enum status try_parts(struct why *why, size_t layer, bool near)
 {
-    for (int id = 0; id < MISTAKE_COUNT; id++)
-        if (MISTAKES[id].slot == MISTAKE_SLOT_LAYER && (near || layer_takes_settings((enum mistake)id)) &&
-            MISTAKES[id].number != NULL && try_choice(why, (enum mistake)id, layer) != STATUS_OK)
+    for (enum mistake id = 0; id < MISTAKE_COUNT; id++)
+        if (MISTAKES[id].slot == MISTAKE_SLOT_LAYER && (near || layer_takes_settings(id)) &&
+            MISTAKES[id].number != NULL && try_choice(why, id, layer) != STATUS_OK)
             return why->error->status;
     return STATUS_OK;
 }
@@ -85,13 +85,13 @@ static enum status try_parts(struct why *why, size_t layer, bool near)
 static enum status try_own(struct why *why)
 {
     const struct layer *layer = why->problem->layer;
-    for (int id = 0; id < MISTAKE_COUNT; id++) {
+    for (enum mistake id = 0; id < MISTAKE_COUNT; id++) {
         const struct mistake_row *row = &MISTAKES[id];
         const bool is_own = row->slot == MISTAKE_SLOT_LAYER && row->number == NULL &&
                             (id != MISTAKE_LAYER_ADAPTER || why->options->adapter != NULL) &&
                             (id != MISTAKE_LAYER_QUANTISED || layer->config_quantised);
         for (size_t form = 0; is_own && (form == 0 || (row->forms != NULL && row->forms[form] != NULL)); form++)
-            if (try_choice(why, (enum mistake)id, form) != STATUS_OK)
+            if (try_choice(why, id, form) != STATUS_OK)
                 return why->error->status;
     }
     return STATUS_OK;

@@ -48,9 +48,9 @@ const char *why_command(const struct why_explanation *explanation, char *text)
         }
     options_command_line(&options, &line);
     const uint64_t shown = explanation->alone == 0 && STAGES[stage].on_demand ? STAGE_BIT(stage) : explanation->alone;
-    for (int i = 0; i < STAGE_COUNT; i++)
+    for (enum stage i = 0; i < STAGE_COUNT; i++)
         if (shown & STAGE_BIT(i)) {
-            text_add(&line, "%s%s", before, stage_name((enum stage)i));
+            text_add(&line, "%s%s", before, stage_name(i));
             before = ",";
         }
     for (size_t i = 0; i < explanation->guess.count; i++)
@@ -157,9 +157,9 @@ static void add_stages(struct text *text, uint64_t stages)
     size_t count = 0, i = 0;
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         count += stages >> stage & 1;
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
         if (stages & STAGE_BIT(stage))
-            text_add(text, "%s%s", stage_name((enum stage)stage), after(i++, count));
+            text_add(text, "%s%s", stage_name(stage), after(i++, count));
 }
 
 static bool are_draws(const struct trial_guess *guess)
@@ -474,9 +474,9 @@ static void write_hidden(const struct why *why, struct output *output)
 {
     char words[HIDDEN_BYTES];
     struct text text = text_begin(words, sizeof words);
-    for (int id = 0; id < MISTAKE_COUNT; id++)
+    for (enum mistake id = 0; id < MISTAKE_COUNT; id++)
         if (why->hidden[id])
-            add_reason(why, (enum mistake)id, &text);
+            add_reason(why, id, &text);
     if (text.length > 0)
         write_words(words, 2, output);
 }

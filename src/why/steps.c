@@ -44,11 +44,10 @@ static void take_own(const struct why *why, const double *const whole[STAGE_COUN
 {
     const uint64_t before = stage_closure(STAGE_BIT(stage)) & ~STAGE_BIT(stage);
     const bool some = why->problem->chosen.row_count < why->problem->size.queries;
-    for (int i = 0; i < STAGE_COUNT; i++) {
-        const bool of_inputs = stage_is_of_inputs((enum stage)i);
-        const bool of_all = of_inputs || (projection_of((enum stage)i) == PROJECTION_QUERY && !STAGES[i].repeats);
-        own[i] = before & STAGE_BIT(i) && !(some && of_all) &&
-                         (of_inputs || problem_made_as(why->problem, (enum stage)i) == (enum stage)i)
+    for (enum stage i = 0; i < STAGE_COUNT; i++) {
+        const bool of_inputs = stage_is_of_inputs(i);
+        const bool of_all = of_inputs || (projection_of(i) == PROJECTION_QUERY && !STAGES[i].repeats);
+        own[i] = before & STAGE_BIT(i) && !(some && of_all) && (of_inputs || problem_made_as(why->problem, i) == i)
                      ? whole[i]
                      : NULL;
     }
@@ -219,9 +218,9 @@ static enum status run_from_own(const struct stepping *stepping, enum stage stag
     if (recipe == NULL)
         return why->error->status;
     take_own(why, stepping->whole, from, plain->own);
-    for (int own = 0; own < STAGE_COUNT && turn > 0; own++)
+    for (enum stage own = 0; own < STAGE_COUNT && turn > 0; own++)
         if (plain->own[own] != NULL)
-            plain->own[own] = move_own(stepping, (enum stage)own, turn, arena, why->error);
+            plain->own[own] = move_own(stepping, own, turn, arena, why->error);
     if (why->error->status != STATUS_OK)
         return why->error->status;
     const enum status status = recipe_create(recipe, problem, NULL, 0, arena, why->error);
