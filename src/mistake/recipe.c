@@ -206,16 +206,9 @@ static enum status create(struct recipe *recipe, const struct problem *problem, 
 }
 
 enum status recipe_create(struct recipe *recipe, const struct problem *problem, const struct mistake_choice *choices,
-                          size_t count, struct arena *arena, struct error *error)
+                          size_t count, bool moves, struct arena *arena, struct error *error)
 {
-    return create(recipe, problem, choices, count, false, arena, error);
-}
-
-enum status recipe_create_moving(struct recipe *recipe, const struct problem *problem,
-                                 const struct mistake_choice *choices, size_t count, struct arena *arena,
-                                 struct error *error)
-{
-    if (create(recipe, problem, choices, count, true, arena, error) != STATUS_OK)
+    if (create(recipe, problem, choices, count, moves, arena, error) != STATUS_OK)
         return error->status;
     bool moved = false;
     for (int id = 0; id < PROJECTION_COUNT; id++)

@@ -159,14 +159,10 @@ struct recipe {
 };
 
 /* Makes the recipe of a problem with these mistakes: the dtype first, so that the others apply in it, then those in the
- * order of their slots; recipe->reason says why one cannot be made. STATUS_SYSTEM: out of memory. */
+ * order of their slots; recipe->reason says why one cannot be made. `moves`: for trials, which share projections.
+ * STATUS_SYSTEM: out of memory. */
 enum status recipe_create(struct recipe *recipe, const struct problem *problem, const struct mistake_choice *choices,
-                          size_t count, struct arena *arena, struct error *error);
-
-/* The same for trials, which share projections: with `moves`. */
-enum status recipe_create_moving(struct recipe *recipe, const struct problem *problem,
-                                 const struct mistake_choice *choices, size_t count, struct arena *arena,
-                                 struct error *error);
+                          size_t count, bool moves, struct arena *arena, struct error *error);
 
 /* plain.h makes the stage, not its own file; `formula` says how: a leading comma appends it to the name of the stage
  * before. Returns NULL, as the next ones do, so that a mistake can end with it. */

@@ -784,7 +784,7 @@ static enum status select_guesses(const struct why *why, const struct variation 
         return why->error->status;
     for (size_t i = 0; i < guesses->count; i++) {
         struct why_guesses *list = &selected[MISTAKES[guesses->items[i].choices[0].id].any_seed];
-        if (recipe_create(recipe, &job->problem, guesses->items[i].choices, 1, arena, why->error) != STATUS_OK)
+        if (recipe_create(recipe, &job->problem, guesses->items[i].choices, 1, false, arena, why->error) != STATUS_OK)
             return why->error->status;
         if (recipe->reason == NULL)
             list->items[list->count++] = guesses->items[i];

@@ -91,7 +91,7 @@ static enum status run_step(const struct stepping *stepping, enum stage stage, c
     struct plain_columns columns = base->columns;
     struct recipe recipe;
     *trial = (struct trial){.end = TRIAL_REFUSED};
-    if (recipe_create(&recipe, base->problem, guess->choices, guess->count, &arena, error) == STATUS_OK &&
+    if (recipe_create(&recipe, base->problem, guess->choices, guess->count, false, &arena, error) == STATUS_OK &&
         recipe.reason == NULL && (!recipe.across || base->problem->chosen.row_count == base->problem->size.queries)) {
         const enum stage made = problem_made_as(base->problem, stage);
         const bool back = STAGES[stage].backward;
@@ -223,7 +223,7 @@ static enum status run_from_own(const struct stepping *stepping, enum stage stag
             plain->own[own] = move_own(stepping, own, turn, arena, why->error);
     if (why->error->status != STATUS_OK)
         return why->error->status;
-    const enum status status = recipe_create(recipe, problem, NULL, 0, arena, why->error);
+    const enum status status = recipe_create(recipe, problem, NULL, 0, false, arena, why->error);
     return status != STATUS_OK ? status
                                : plain_run(plain, recipe, problem->chosen.rows, problem->chosen.row_count,
                                            stage_closure(STAGE_BIT(stage)), &columns, arena, arena, why->error);

@@ -326,11 +326,8 @@ enum status trial_run(const struct trial_base *base, const struct trial_guess *g
     *trial = (struct trial){.end = TRIAL_REFUSED, .work = base->work};
     if (made == NULL)
         return error->status;
-    if (mine_has_backward(base->mine)) /* gradients need the parameters */
-        recipe_create(&recipe, base->problem, guess->choices, guess->count, arena, error);
-    else
-        recipe_create_moving(&recipe, base->problem, guess->choices, guess->count, arena, error);
-    if (error->status != STATUS_OK)
+    const bool moves = !mine_has_backward(base->mine); /* gradients need the parameters */
+    if (recipe_create(&recipe, base->problem, guess->choices, guess->count, moves, arena, error) != STATUS_OK)
         return error->status;
     trial->work += projecting_work(&recipe);
     trial->possible = recipe.reason == NULL;
@@ -501,7 +498,7 @@ static enum status start(struct trial_base *base, const struct problem *problem,
                          struct recipe *recipe, struct arena *arena, struct error *error)
 {
     *base = (struct trial_base){.problem = problem, .mine = mine, .arena = arena};
-    if (recipe_create(recipe, problem, NULL, 0, arena, error) || choose_few(base, error))
+    if (recipe_create(recipe, problem, NULL, 0, false, arena, error) || choose_few(base, error))
         return error->status;
     base->columns.out_columns = base->few_columns;
     base->stages = trial_stages(problem, mine);
