@@ -246,8 +246,7 @@ static void permute_columns(struct recipe *recipe, unsigned ids, recipe_order *f
     const struct problem *problem = &recipe->problem;
     size_t first = 0;
     for (enum projection_id id = 0; id < PROJECTION_COUNT; id++) {
-        const size_t d = id == PROJECTION_VALUE ? problem->size.d_value : problem->size.d_head,
-                     columns = operand_heads(problem, id) * d;
+        const size_t d = operand_columns(problem, id), columns = operand_heads(problem, id) * d;
         if (ids & 1U << id)
             recipe->moved[id] = arena_allocate(recipe->arena, columns, sizeof *recipe->moved[id], recipe->error);
         for (size_t at = 0; at < columns && recipe->moved[id] != NULL; at++)

@@ -216,24 +216,17 @@ static void make_masked(const struct plain *plain, double *masked)
 
 /* --- all of them ------------------------------------------------------------------------------------------------- */
 
-/* For somebody's own masked scores: numbers take part, whatever the mask says; those up to PLAIN_MASKED do not. */
-static void follow_masked(struct plain *plain)
+/* For somebody's own numbers, whatever the mask says: masked scores above PLAIN_MASKED take part, and each weight that
+ * is not 0 multiplies its value. */
+static void follow_own(struct plain *plain, enum stage stage)
 {
-    const double *masked = plain->own[STAGE_MASKED];
-    const size_t keys = plain->problem->size.keys, count = plain_count(plain->problem, STAGE_MASKED, plain->row_count);
-    for (size_t i = 0; i < count; i++) {
-        plain->empty[i / keys] = (i % keys == 0 || plain->empty[i / keys]) && masked[i] <= PLAIN_MASKED;
-        plain->bias[i] = masked[i] <= PLAIN_MASKED ? -INFINITY : 0;
-    }
-}
-
-/* For somebody's own weights: each that is not 0 multiplies its value. */
-static void follow_weights(struct plain *plain, enum stage stage)
-{
+    const double *own = plain->own[stage];
     const size_t keys = plain->problem->size.keys, count = plain_count(plain->problem, stage, plain->row_count);
+    const bool masks = stage == STAGE_MASKED;
     for (size_t i = 0; i < count; i++) {
-        plain->empty[i / keys] = false;
-        plain->bias[i] = plain->own[stage][i] == 0 ? -INFINITY : 0;
+        const bool out = masks ? own[i] <= PLAIN_MASKED : own[i] == 0;
+        plain->empty[i / keys] = masks && out && (i % keys == 0 || plain->empty[i / keys]);
+        plain->bias[i] = out ? -INFINITY : 0;
     }
 }
 
@@ -247,10 +240,8 @@ static enum status make_stage(struct maker *maker, enum stage stage)
         memset(numbers, 0, plain_count(plain->problem, stage, plain->row_count) * sizeof *numbers);
     if (plain->own[stage] != NULL) {
         memcpy(numbers, plain->own[stage], plain_count(plain->problem, stage, plain->row_count) * sizeof *numbers);
-        if (stage == STAGE_MASKED)
-            follow_masked(plain);
-        else if (stage == STAGE_WEIGHTS || stage == STAGE_DROPPED)
-            follow_weights(plain, stage);
+        if (stage == STAGE_MASKED || stage == STAGE_WEIGHTS || stage == STAGE_DROPPED)
+            follow_own(plain, stage);
         return STATUS_OK;
     }
     if (stage == STAGE_POSITIONS || stage == STAGE_EMBEDDED) {

@@ -14,17 +14,11 @@ static size_t source_of(const struct plain *plain, size_t row, size_t column)
 {
     const size_t heads = plain->problem->size.heads, d = plain->problem->size.d_value, rows = plain->row_count;
     const size_t head = column / d, c = column % d;
-    switch (plain->recipe->merge) {
-    case RECIPE_MERGE_VIEW:
-        return row * heads * d + column;
-    case RECIPE_MERGE_INTERLEAVED:
-        return (column % heads * rows + row) * d + column / heads;
-    case RECIPE_MERGE_REVERSED:
-        return ((heads - 1 - head) * rows + row) * d + c;
-    case RECIPE_MERGE_HEADS:
-        break;
-    }
-    return (head * rows + row) * d + c;
+    const size_t sources[] = {[RECIPE_MERGE_HEADS] = (head * rows + row) * d + c,
+                              [RECIPE_MERGE_VIEW] = row * heads * d + column,
+                              [RECIPE_MERGE_INTERLEAVED] = (column % heads * rows + row) * d + column / heads,
+                              [RECIPE_MERGE_REVERSED] = ((heads - 1 - head) * rows + row) * d + c};
+    return sources[plain->recipe->merge];
 }
 
 /* Whether it makes only the first columns. */

@@ -17,19 +17,12 @@ static struct softmax_axis axis_of(const struct plain *plain)
     const struct problem *problem = plain->problem;
     const size_t items = problem->size.items, heads = problem->size.heads, rows = plain->row_count,
                  keys = problem->size.keys;
-    switch (plain->recipe->axis) {
-    case RECIPE_AXIS_QUERIES:
-        return (struct softmax_axis){items * heads, rows, keys};
-    case RECIPE_AXIS_HEADS:
-        return (struct softmax_axis){items, heads, rows * keys};
-    case RECIPE_AXIS_ITEMS:
-        return (struct softmax_axis){1, items, heads * rows * keys};
-    case RECIPE_AXIS_ALL:
-        return (struct softmax_axis){items * heads, rows * keys, 1};
-    case RECIPE_AXIS_KEYS:
-        break;
-    }
-    return (struct softmax_axis){items * heads * rows, keys, 1};
+    const struct softmax_axis axes[] = {[RECIPE_AXIS_KEYS] = {items * heads * rows, keys, 1},
+                                        [RECIPE_AXIS_QUERIES] = {items * heads, rows, keys},
+                                        [RECIPE_AXIS_HEADS] = {items, heads, rows * keys},
+                                        [RECIPE_AXIS_ITEMS] = {1, items, heads * rows * keys},
+                                        [RECIPE_AXIS_ALL] = {items * heads, rows * keys, 1}};
+    return axes[plain->recipe->axis];
 }
 
 /* The stage's softmax over strided numbers. A row without allowed keys has weights of 0, since this softmax is not over
