@@ -138,14 +138,6 @@ static enum status check_own(struct case_checked *checked, const struct answers 
     return STATUS_OK;
 }
 
-static bool is_named(const char *name, const struct case_file *files, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(files[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 /* --- numbers ------------------------------------------------------------------------------------------------------ */
 
 static void compare(struct case_checked *checked, const double *theirs, const struct case_result *result, size_t which)
@@ -331,9 +323,13 @@ static enum status check_case(struct cases_report *report, struct case_checked *
     }
     if (status == STATUS_OK)
         status = case_files(made, &report->options, files, &count, arena, error);
-    for (size_t i = 0; status == STATUS_OK && i < answers->name_count; i++)
-        if (!answers->taken[i] && !is_named(answers->names[i], files, count))
+    for (size_t i = 0; status == STATUS_OK && i < answers->name_count; i++) {
+        bool known = answers->taken[i];
+        for (size_t k = 0; k < count; k++)
+            known = known || strcmp(files[k].name, answers->names[i]) == 0;
+        if (!known)
             note(checked, arena_copy(lasting, answers->names[i], error));
+    }
     if (status == STATUS_OK)
         status = note_unread(checked, answers, made, lasting, error);
     if (status == STATUS_OK) {

@@ -14,16 +14,6 @@ struct other_layer {
     struct trial_base base;
 };
 
-/* Reads the layer of its options, or makes the mistake of slot layer in the chosen one. */
-static enum status read_layer(const struct why *why, struct other_layer *other, const struct trial_guess *named,
-                              struct error *error)
-{
-    if (named->count == 0 || MISTAKES[named->choices[0].id].slot != MISTAKE_SLOT_LAYER)
-        return layer_read(&other->files.opened, &other->options, why->arena, error);
-    other->files.opened = *why->problem->layer;
-    return layer_change(&other->files.opened, &other->options, &named->choices[0], why->arena, error);
-}
-
 /* Makes the job with the options of `other`, its layer with the mistake of slot layer in `named`, and matches the
  * tables; false if it cannot. */
 static bool make(const struct why *why, struct other_layer *other, const struct trial_guess *named, struct error *error)
@@ -32,7 +22,11 @@ static bool make(const struct why *why, struct other_layer *other, const struct 
     other->mine = why->mine;
     other->files.layer = &other->files.opened;
     other->files.weights = &other->files.opened.weights;
-    return read_layer(why, other, named, error) == STATUS_OK &&
+    const bool changes = named->count > 0 && MISTAKES[named->choices[0].id].slot == MISTAKE_SLOT_LAYER;
+    if (changes)
+        other->files.opened = *why->problem->layer;
+    return (changes ? layer_change(&other->files.opened, &other->options, &named->choices[0], why->arena, error)
+                    : layer_read(&other->files.opened, &other->options, why->arena, error)) == STATUS_OK &&
            problem_create(&other->problem, &other->options, &other->files, why->arena, error) == STATUS_OK &&
            mine_place(&other->mine, &other->problem, why->options, why->arena, error) == STATUS_OK &&
            trial_start_bare(&other->base, &other->problem, &other->mine, why->arena, error) == STATUS_OK;
