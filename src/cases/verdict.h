@@ -38,22 +38,20 @@ struct remade {
     struct answers *answers;
 };
 
-/* In answer.c: makes the case and reads the answers, which hold why a file cannot be read. STATUS_SYSTEM where memory is short, or
- * the folder cannot be read: then answers->folder is its path, and answers->names is NULL. */
+/* In answer.c: makes the case and reads the answers, which hold why a file cannot be read. STATUS_SYSTEM also where the
+ * folder cannot be read: then answers->folder is its path, and answers->names is NULL. */
 enum status case_remake(struct remade *remade, struct cases_report *report, const struct case_row *row,
                         struct error *error);
 
-/* In features.c: adds what all failing results have and no passing one. STATUS_SYSTEM where memory is short. */
+/* In features.c: adds what all failing results have and no passing one. */
 enum status verdict_features(const struct cases_report *report, struct text *text, struct arena *arena,
                              struct error *error);
 
-/* In verdict.c: sets report->verdict, and the mistakes of the cases that it explains. STATUS_SYSTEM where memory is
- * short. */
+/* In verdict.c: sets report->verdict, and the mistakes of the cases that it explains. */
 enum status cases_find_verdict(struct cases_report *report, const struct options *options, struct arena *arena,
                                struct error *error);
 
-/* In verdict.c: the command that asks about a result, as words and as a line for a shell. STATUS_SYSTEM where memory is
- * short. */
+/* In verdict.c: the command that asks about a result, as words and as a line for a shell. */
 enum status case_question(const struct answers *answers, const struct answer *answer, bool gradients,
                           char *words[CASES_WORDS], int *count, struct text *line, struct arena *arena,
                           struct error *error);

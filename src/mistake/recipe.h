@@ -112,10 +112,9 @@ struct recipe {
     unsigned changed_projections; /* sets of operands: their parameters changed, */
     /* moves: of each column of x . W, its right one among those of query, key and value side by side; NULL: its own */
     size_t *moved[PROJECTION_COUNT];
-    double
-        *addends[PROJECTION_COUNT]; /* or their biases: to add to each column of x . W + bias in trials; NULL: none */
-    unsigned changed_steps;         /* or only norm, rotation or scale, so trials share x . W */
-    bool norms_last;                /* normalises query and key after the rotation */
+    double *addends[PROJECTION_COUNT]; /* or their biases: to add to each column in trials; NULL: none */
+    unsigned changed_steps;            /* or only norm, rotation or scale, so trials share x . W */
+    bool norms_last;                   /* normalises query and key after the rotation */
     enum recipe_turn turn;
     struct rope all_heads[PROJECTION_COUNT]; /* of query and key, for that turn */
     bool rotates_value;                      /* rotates value as key */
