@@ -57,17 +57,14 @@ CHANGE_BY(ROPE_THETA)
     return make_rope(recipe, &settings, problem->size.d_head);
 }
 
-/* Changes the exponents, -(step i + start) / n. */
-static const char *raise_by(struct recipe *recipe, double step, double start)
+/* The forms of the exponents, -(step i + start) / n: -i / n, -4 i / n, -2 (i + 1) / n. */
+CHANGE_BY(ROPE_EXPONENT)
 {
-    struct rope_settings settings = recipe->problem.rotation.settings;
-    settings.step = step;
-    settings.start = start;
-    return settings.kind == ROPE_NONE ? NO_ROPE : make_rope(recipe, &settings, recipe->problem.size.d_head);
+    struct rope_settings settings = problem->rotation.settings;
+    settings.step = form == 0 ? 1 : form == 1 ? 4 : 2;
+    settings.start = form == 2 ? 2 : 0;
+    return settings.kind == ROPE_NONE ? NO_ROPE : make_rope(recipe, &settings, problem->size.d_head);
 }
-
-/* The forms: -i / n, -4 i / n, -2 (i + 1) / n. */
-CHANGE(ROPE_EXPONENT, raise_by(recipe, form == 0 ? 1 : form == 1 ? 4 : 2, form == 2 ? 2 : 0))
 
 static const char NO_SCALING[] = "the frequencies are not scaled";
 
@@ -132,27 +129,20 @@ CHANGE_BY(ROPE_SCALING_ATTENTION_ALONE)
     return attention == 1 ? "the scaling has no attention factor" : reason;
 }
 
-static const char *why_all_columns(const struct rope *rope)
+/* Rotates so many columns, 0: all, at the end of a head or not, where only some are rotated. */
+static const char *rotate_others(struct recipe *recipe, size_t columns, bool last)
 {
-    return rope->kind == ROPE_NONE ? NO_ROPE : rope->columns == rope->width ? "all columns are rotated" : NULL;
+    const struct rope *rope = &recipe->problem.rotation.rope;
+    struct rope_settings settings = recipe->problem.rotation.settings;
+    settings.columns = columns;
+    settings.last = last;
+    return rope->kind == ROPE_NONE        ? NO_ROPE
+           : rope->columns == rope->width ? "all columns are rotated"
+                                          : make_rope(recipe, &settings, recipe->problem.size.d_head);
 }
 
-CHANGE_BY(ROPE_ALL_COLUMNS)
-{
-    struct rope_settings settings = problem->rotation.settings;
-    const char *reason = why_all_columns(&problem->rotation.rope);
-    settings.columns = 0;
-    settings.last = false;
-    return reason != NULL ? reason : make_rope(recipe, &settings, problem->size.d_head);
-}
-
-CHANGE_BY(ROPE_OTHER_END)
-{
-    struct rope_settings settings = problem->rotation.settings;
-    const char *reason = why_all_columns(&problem->rotation.rope);
-    settings.last = !settings.last;
-    return reason != NULL ? reason : make_rope(recipe, &settings, problem->size.d_head);
-}
+CHANGE(ROPE_ALL_COLUMNS, rotate_others(recipe, 0, false))
+CHANGE(ROPE_OTHER_END, rotate_others(recipe, problem->rotation.settings.columns, !problem->rotation.settings.last))
 
 /* The forms: twice, or half as many. */
 CHANGE_BY(ROPE_COLUMNS)

@@ -108,14 +108,6 @@ static void mix_rows(const struct plain *plain, double *weights, const double *s
             weights[i * keys + j] /= sums[plain->recipe->mixes_sums ? j : i];
 }
 
-static void mix_all(const struct plain *plain, double *weights)
-{
-    const size_t keys = plain->problem->size.keys, count = plain->problem->size.items * plain->problem->size.heads;
-    double *room = arena_allocate(plain->arena, 2 * keys, sizeof *room, plain->error);
-    for (size_t i = 0; i < count && room != NULL; i++)
-        mix_rows(plain, weights + i * keys * keys, plain->stages[STAGE_MASKED] + i * keys * keys, room);
-}
-
 void plain_finish_weights(const struct plain *plain)
 {
     const size_t count = plain_count(plain->problem, STAGE_WEIGHTS, plain->row_count), keys = plain->problem->size.keys;
@@ -124,8 +116,11 @@ void plain_finish_weights(const struct plain *plain)
         weights[i] *= plain->recipe->weights_factor;
     if (plain->recipe->fills_weights)
         forget_forbidden(plain, weights);
-    if (plain->recipe->mixes_sums || plain->recipe->mixes_maxima)
-        mix_all(plain, weights);
+    if (plain->recipe->mixes_sums || plain->recipe->mixes_maxima) {
+        double *room = arena_allocate(plain->arena, 2 * keys, sizeof *room, plain->error);
+        for (size_t first = 0; first < count && room != NULL; first += keys * keys)
+            mix_rows(plain, weights + first, plain->stages[STAGE_MASKED] + first, room);
+    }
     for (size_t i = 0; keys > 0 && i < count && plain->recipe->unmasks; i++)
         plain->bias[i] = plain->empty[i / keys] ? plain->bias[i] : 0;
     dtype_round(plain->problem->rounding.dtype, weights, count);

@@ -143,12 +143,11 @@ static size_t list_forms(const struct problem *problem, enum mistake id, bool co
  * them. */
 static bool is_guessed(const struct why *why, enum mistake id)
 {
-    if (MISTAKES[id].slot == MISTAKE_SLOT_GRAD && !mine_has_backward(&why->mine))
-        return false;
-    if (MISTAKES[id].slot == MISTAKE_SLOT_LSE && mine_table_of(&why->mine, STAGE_LSE) == NULL)
-        return false;
-    return MISTAKES[id].slot != MISTAKE_SLOT_DRAW && MISTAKES[id].slot != MISTAKE_SLOT_LAYER &&
-           mistake_dtype(id) == DTYPE_COUNT && (why->left_out == NULL || !why->left_out[id]);
+    const enum mistake_slot slot = MISTAKES[id].slot;
+    return slot != MISTAKE_SLOT_DRAW && slot != MISTAKE_SLOT_LAYER && mistake_dtype(id) == DTYPE_COUNT &&
+           (slot != MISTAKE_SLOT_GRAD || mine_has_backward(&why->mine)) &&
+           (slot != MISTAKE_SLOT_LSE || mine_table_of(&why->mine, STAGE_LSE) != NULL) &&
+           (why->left_out == NULL || !why->left_out[id]);
 }
 
 enum status why_singles(const struct why *why, const struct problem *problem, bool common, struct why_guesses *guesses)

@@ -358,9 +358,7 @@ static enum status search(struct why *why, const struct trial_base *base)
     if (why_can_tell(why, WHY_SINGLES) && why_residual(why) != STATUS_OK)
         return why->error->status;
     const bool residual = why->count > 0; /* its mistake is listed with it */
-    if (why->mine.count > 1 && !residual && why_steps(why, base) != STATUS_OK)
-        return why->error->status;
-    if (!residual && try_gradients(why) != STATUS_OK)
+    if (!residual && ((why->mine.count > 1 && why_steps(why, base) != STATUS_OK) || try_gradients(why) != STATUS_OK))
         return why->error->status;
     if ((residual || why->count == 0) && why_can_tell(why, WHY_SINGLES) && try_singles(why, base) != STATUS_OK)
         return why->error->status;
