@@ -91,9 +91,9 @@ static uint64_t first_pair(const uint64_t made[CASE_FEATURE_COUNT], uint64_t all
     return 0;
 }
 
-/* Writes sets of at most `most` features such that any two that can meet do so in one of them, or in one of `given`, and
- * each is in one. Greedy: each set begins with the first pair that is left, and takes the feature that makes most new
- * pairs. Returns how many, in sets (room). */
+/* Writes sets of at most `most` features such that any two that can meet do so in one of them, or in one of `given`,
+ * and each is in one. Greedy: each set begins with the first pair that is left, and takes the feature that makes most
+ * new pairs. Returns how many, in sets (room). */
 static size_t cover(uint64_t allowed, const uint64_t *given, size_t given_count, size_t most, uint64_t *sets,
                     size_t room)
 {

@@ -142,7 +142,7 @@ void mine_describe_number(const struct mine_table *table, const struct problem *
 void mine_describe(const struct mine_table *table, const struct problem *problem, struct mine_index first,
                    struct text *text);
 
-/* --- in gradients.c: the gradients of a guess, as in --grad: compute/ makes them from the guess's problem ------------ */
+/* --- in gradients.c: the gradients of a guess, as in --grad, which compute/ makes --------------------------------- */
 
 /* The gradient with respect to a parameter: its name and shape. */
 struct gradient {
