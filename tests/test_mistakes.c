@@ -286,7 +286,7 @@ static void test_reference(const struct job *job)
         for (size_t i = 0; i < made.result.table_count; i++)
             if (stage_exists(made.result.tables[i].stage) && !STAGES[made.result.tables[i].stage].backward)
                 stages |= STAGE_BIT(problem_made_as(&made.problem, made.result.tables[i].stage));
-        CHECK(recipe_create(&recipe, &made.problem, NULL, 0, &made.arena, &made.error) == STATUS_OK &&
+        CHECK(recipe_create(&recipe, &made.problem, NULL, 0, false, &made.arena, &made.error) == STATUS_OK &&
                   plain_run(&plain, &recipe, made.problem.chosen.rows, made.problem.chosen.row_count,
                             stage_closure(stages), NULL, NULL, &made.arena, &made.error) == STATUS_OK,
               "expected a run, got: %s", made.error.message);

@@ -4,7 +4,7 @@
 #include "build/job_files.h"
 #include "check.h"
 #include "support.h"
-#include "why/report.h"
+#include "why/why.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -127,7 +127,7 @@ enum status build_mistakes(const struct build *build)
     struct problem *right = arena_allocate(build->arena, 1, sizeof *right, build->error);
     struct recipe *recipe = arena_allocate(build->arena, 1, sizeof *recipe, build->error);
     if (right == NULL || recipe == NULL ||
-        recipe_create(recipe, problem, changes, count, build->arena, build->error) != STATUS_OK)
+        recipe_create(recipe, problem, changes, count, false, build->arena, build->error) != STATUS_OK)
         return build->error->status;
     if (recipe->reason != NULL)
         return error_usage(build->error, "%s: %s cannot be made here: %s", BUILD_PLACE(build, OPTION_MISTAKE),

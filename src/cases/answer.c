@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "cases/answer.h"
+#include "cases/verdict.h"
+
+#include "base/system.h"
 
 #include <string.h>
 
@@ -70,6 +72,16 @@ static void note_unread(struct answers *answers, size_t which, const struct case
     }
 }
 
+/* When the file was last written, in seconds; NaN where there is none. */
+static double written_at(const char *path)
+{
+    struct stat there;
+    if (stat(path, &there) != 0)
+        return (double)NAN;
+    const struct timespec written = system_written(&there);
+    return (double)written.tv_sec + 1e-9 * (double)written.tv_nsec;
+}
+
 static enum status read_file(struct answers *answers, size_t which, const struct case_made *made, size_t result,
                              bool together, struct arena *arena, struct error *error)
 {
@@ -80,7 +92,7 @@ static enum status read_file(struct answers *answers, size_t which, const struct
     char words[CASE_WORDS_BYTES];
     if (path == NULL)
         return error->status;
-    found.written = case_written(path);
+    found.written = written_at(path);
     found.older = found.written < answers->written - EXACT_TIME;
     if (folder_check_file(path, error) || load_file(path, INPUT_FILE_OF_DIFF, arena, &input, error) != STATUS_OK) {
         if (error->memory)
@@ -147,7 +159,7 @@ static enum status read_answers(struct answers *answers, const struct case_made 
     const char *made_with = folder_path(answers->folder, "case.json", arena, error);
     if (made_with == NULL)
         return error->status;
-    answers->written = case_written(made_with);
+    answers->written = written_at(made_with);
     answers->taken = arena_allocate(arena, answers->name_count, sizeof *answers->taken, error);
     if (answers->taken == NULL)
         return error->status;

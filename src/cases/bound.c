@@ -88,14 +88,6 @@ static const double *operand(const struct bound *bound, size_t which, size_t row
     return numbers_of(&problem->given.operands[which], before + row);
 }
 
-static double dot_of_sizes(const double *a, const double *b, size_t count)
-{
-    double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += fabs(a[i]) * fabs(b[i]);
-    return sum;
-}
-
 static double square_of(const double *numbers, size_t count)
 {
     double sum = 0;
@@ -192,15 +184,15 @@ static double make_grads(struct bound *bound, const double *gradient)
         const double weight = bound->weights[key], *value = operand(bound, VALUE, key);
         if (weight <= 0)
             continue;
-        bound->grads[key] = dot_of_sizes(gradient, value, d_value);
-        delta += weight * bound->grads[key];
-        bound->products[key] = bound->squares[key] = 0;
+        bound->grads[key] = bound->products[key] = bound->squares[key] = 0;
         for (size_t i = 0; i < d_value; i++) {
             const double product = gradient[i] * value[i];
+            bound->grads[key] += fabs(product);
             bound->products[key] += product;
             bound->squares[key] += product * product;
             bound->means[d + i] += weight * value[i];
         }
+        delta += weight * bound->grads[key];
         for (size_t i = 0; i < d; i++)
             bound->means[i] += weight * operand(bound, KEY, key)[i];
     }

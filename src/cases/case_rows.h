@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A row describes a case: its purpose, its features, its sizes, and how to draw its numbers. rows.c has the rows made
- * by hand; cover.c makes more, in which any two features that can meet do. */
+ * by hand; list.c makes more, in which any two features that can meet do. */
 #pragma once
 
 #include "base/memory.h"
@@ -56,17 +56,8 @@ static inline bool case_has(const struct case_row *row, enum case_feature featur
     return row->features >> feature & 1;
 }
 
-/* In cover.c: the set with that feature and all that go with it, of those allowed; 0: it does not fit. */
+/* In list.c: the set with that feature and all that go with it, of those allowed; 0: it does not fit. */
 uint64_t case_features_add(uint64_t set, enum case_feature feature, uint64_t allowed);
-
-/* In cover.c: whether one of them excludes another. */
-bool case_features_clash(uint64_t set);
-
-/* In cover.c: sets of at most `most` features such that any two that can meet do so in one of them, or in one of
- * `given`, and each is in one. Greedy: each set begins with the first pair that is left, and takes the feature that
- * makes most new pairs. Returns how many it wrote into `sets`, which has room for `room`. */
-size_t case_features_cover(uint64_t allowed, const uint64_t *given, size_t given_count, size_t most, uint64_t *sets,
-                           size_t room);
 
 struct case_list {
     const struct case_row *rows;

@@ -3,7 +3,7 @@
  *
  * A case is a row of case_rows.h: how its inputs are drawn, and the options of attn sdpa that say what is asked. What
  * is right is computed in float64 from the inputs as they are in the dtype. A case is made anew where it is checked, so
- * that what was written need not be trusted.
+ * that what was written need not be trusted. Where memory is short, functions return STATUS_SYSTEM.
  *
  *   B items, H heads, H_kv heads of key and value, Tq queries, Tk keys, d and d_v columns. */
 #pragma once
@@ -78,13 +78,12 @@ struct case_made {
 };
 
 /* Draws it and computes the right results, all in the arena. `options` are those of attn cases. STATUS_USAGE where
- * the row's options are wrong, STATUS_SYSTEM where memory is short. */
+ * the row's options are wrong. */
 enum status case_make(struct case_made *made, const struct case_row *row, const struct options *options,
                       struct arena *arena, struct error *error);
 
-/* In make.c: the same inputs, computed in `sums` with mistakes, as --mistake takes them, and what a kernel
- * with them may
- * be off. STATUS_USAGE where they cannot be made in this case. */
+/* In make.c: the same inputs, computed in `sums` with mistakes, as --mistake takes them, and what a kernel with them
+ * may be off. STATUS_USAGE where they cannot be made in this case. */
 enum status case_make_mistaken(struct case_made *mistaken, const struct case_made *made, const char *mistakes,
                                enum dtype sums, struct arena *arena, struct error *error);
 
@@ -104,7 +103,7 @@ enum status case_draw(const struct case_row *row, const struct options *options,
                       bool shapes, struct job_files *files, struct arena *arena, struct error *error);
 
 /* In bound.c: how far off each result may be, of a kernel whose numbers and sums are of these dtypes. Reads
- * result->truth, of a job that also shows weights. STATUS_SYSTEM where memory is short. */
+ * result->truth, of a job that also shows weights. */
 enum status case_bound(struct case_made *made, enum dtype dtype, enum dtype sums, struct arena *arena,
                        struct error *error);
 
@@ -167,13 +166,11 @@ struct case_file {
     size_t length;
 };
 
-/* In files.c: all files of a case, into files (CASES_MOST_FILES); the arena holds their names and bytes.
- * STATUS_SYSTEM where memory is short. */
+/* In files.c: all files of a case, into files (CASES_MOST_FILES); the arena holds their names and bytes. */
 enum status case_files(const struct case_made *made, const struct options *options, struct case_file *files,
                        size_t *count, struct arena *arena, struct error *error);
 
-/* In files.c: the index of these cases; the arena holds its bytes. STATUS_SYSTEM where memory is
- * short. */
+/* In files.c: the index of these cases; the arena holds its bytes. */
 enum status case_index(const struct case_list *list, const struct options *options, struct case_file *file,
                        struct arena *arena, struct error *error);
 #define CASES_INDEX "cases.txt"
@@ -276,8 +273,7 @@ struct cases_report {
     struct case_checked *checked;
     size_t count;
     size_t of[CASE_VERDICTS];
-    unsigned
-        precisions; /* 1 << each of CASE_PRECISIONS in which what fails would be nearly right, but for a few cases */
+    unsigned precisions; /* 1 << each of CASE_PRECISIONS in which what fails would be nearly right, but for a few */
     size_t missed[CASE_PRECISION_COUNT], even[CASE_PRECISION_COUNT]; /* those, and cases of errors typical of it */
     const char **notes;                                              /* what else is in the folder */
     size_t note_count;
@@ -291,12 +287,6 @@ struct cases_report {
 /* STATUS_USAGE where a report at that path would replace a file that --check reads. */
 enum status cases_check_out(const struct cases_report *report, const char *path, struct arena *arena,
                             struct error *error);
-
-/* In age.c: when the file was last written, in seconds; NaN where there is none. */
-double case_written(const char *path);
-
-/* In age.c: sets report->earlier. STATUS_SYSTEM where memory is short. */
-enum status cases_find_earlier(struct cases_report *report, struct arena *arena, struct error *error);
 
 /* Reads the index of the folder that the options name. STATUS_USAGE where attn cases did not write it like that,
  * STATUS_SYSTEM where it cannot be read. */

@@ -138,14 +138,6 @@ static enum status check_own(struct case_checked *checked, const struct answers 
     return STATUS_OK;
 }
 
-static bool is_named(const char *name, const struct case_file *files, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(files[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 /* --- numbers ------------------------------------------------------------------------------------------------------ */
 
 static void compare(struct case_checked *checked, const double *theirs, const struct case_result *result, size_t which)
@@ -331,9 +323,13 @@ static enum status check_case(struct cases_report *report, struct case_checked *
     }
     if (status == STATUS_OK)
         status = case_files(made, &report->options, files, &count, arena, error);
-    for (size_t i = 0; status == STATUS_OK && i < answers->name_count; i++)
-        if (!answers->taken[i] && !is_named(answers->names[i], files, count))
+    for (size_t i = 0; status == STATUS_OK && i < answers->name_count; i++) {
+        bool known = answers->taken[i];
+        for (size_t k = 0; k < count; k++)
+            known = known || strcmp(files[k].name, answers->names[i]) == 0;
+        if (!known)
             note(checked, arena_copy(lasting, answers->names[i], error));
+    }
     if (status == STATUS_OK)
         status = note_unread(checked, answers, made, lasting, error);
     if (status == STATUS_OK) {
@@ -368,11 +364,51 @@ static enum status note_others(struct cases_report *report, struct arena *arena,
     return STATUS_OK;
 }
 
-static bool is_coarser(const struct case_precision *precision, enum dtype dtype)
+/* --- earlier runs ------------------------------------------------------------------------------------------------- */
+
+/* In seconds: nobody fixes a kernel and runs it again in less. */
+static const double SHORTEST_PAUSE = 5;
+
+static int by_time(const void *a, const void *b)
 {
-    return dtype_precision(precision->sums) < dtype_precision(case_sums(dtype)) ||
-           dtype_precision(precision->dtype) < dtype_precision(dtype);
+    const double left = *(const double *)a, right = *(const double *)b;
+    return left < right ? -1 : left > right;
 }
+
+/* When the latest run began: after a pause between results that is longer than all other pauses together. Minus
+ * infinity where there is no such pause: all results are of one run. Sorts `times`. */
+static double find_begin(double *times, size_t count)
+{
+    double pause = 0, begin = -INFINITY;
+    qsort(times, count, sizeof *times, by_time);
+    for (size_t i = 1; i < count; i++)
+        if (times[i] - times[i - 1] > pause) {
+            pause = times[i] - times[i - 1];
+            begin = times[i];
+        }
+    return pause >= SHORTEST_PAUSE && pause > times[count - 1] - times[0] - pause ? begin : -INFINITY;
+}
+
+/* Sets report->earlier. */
+static enum status find_earlier(struct cases_report *report, struct arena *arena, struct error *error)
+{
+    double *times = arena_allocate(arena, report->count, sizeof *times, error);
+    size_t count = 0;
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
+    report->earlier = arena_allocate(arena, report->count, sizeof report->earlier[0], error);
+    if (times == NULL || report->earlier == NULL)
+        return error->status;
+    for (size_t i = 0; i < report->count; i++)
+        if (!isnan(report->checked[i].written))
+            times[count++] = report->checked[i].written;
+    const double begin = count > 0 ? find_begin(times, count) : -INFINITY;
+    for (size_t i = 0; i < report->count; i++)
+        if (report->checked[i].written < begin)
+            report->earlier[report->earlier_count++] = report->checked[i].row->name;
+    return STATUS_OK;
+}
+
+/* --- all cases ---------------------------------------------------------------------------------------------------- */
 
 enum status cases_open(struct cases_report *report, const struct options *options, struct arena *arena,
                        struct error *error)
@@ -408,8 +444,10 @@ enum status cases_check(struct cases_report *report, const struct options *optio
     report->absent = arena_allocate(arena, report->list.count, sizeof report->absent[0], error);
     if (report->checked == NULL || report->absent == NULL)
         return error->status;
-    for (size_t i = 0; i < CASE_PRECISION_COUNT; i++)
-        report->precisions |= (unsigned)is_coarser(&CASE_PRECISIONS[i], report->options.dtype) << i;
+    for (unsigned i = 0; i < CASE_PRECISION_COUNT; i++)
+        if (dtype_precision(CASE_PRECISIONS[i].sums) < dtype_precision(case_sums(report->options.dtype)) ||
+            dtype_precision(CASE_PRECISIONS[i].dtype) < dtype_precision(report->options.dtype))
+            report->precisions |= 1U << i;
     for (size_t i = 0; i < report->list.count; i++) {
         const struct case_row *row = &report->list.rows[i];
         struct case_checked *checked = &report->checked[report->count];
@@ -433,7 +471,7 @@ enum status cases_check(struct cases_report *report, const struct options *optio
     if (report->count == 0)
         return error_usage(error, "%s: has none of the cases in its index; write the folder again with attn cases DIR",
                            options->files[0]);
-    return cases_find_earlier(report, arena, error) || note_others(report, arena, error)
+    return find_earlier(report, arena, error) || note_others(report, arena, error)
                ? error->status
                : cases_find_verdict(report, options, arena, error);
 }

@@ -530,8 +530,8 @@ static enum status draw_gradient(struct case_drawing *drawing, struct input_file
 static enum status make_all(struct case_drawing *drawing)
 {
     const struct case_row *row = drawing->row;
-    for (int id = 0; id < CASE_FEATURE_COUNT; id++) {
-        case_maker *make = case_has(row, (enum case_feature)id) ? CASE_FEATURE_ROWS[id].make : NULL;
+    for (enum case_feature id = 0; id < CASE_FEATURE_COUNT; id++) {
+        case_maker *make = case_has(row, id) ? CASE_FEATURE_ROWS[id].make : NULL;
         if (make != NULL && make(drawing) != STATUS_OK)
             return drawing->error->status;
     }

@@ -91,12 +91,6 @@ static const struct {
              {"offset, lengths or pages", CASE_BIT(OFFSET) | CASE_BIT(LENGTHS) | CASE_BIT(PAGES)},
              {"several items", CASE_BIT(BATCH) | CASE_BIT(LENGTHS) | CASE_BIT(PAGES) | CASE_BIT(MERGE)}};
 
-static bool next_size(size_t *number, size_t from, size_t to)
-{
-    *number = *number == 0 ? from : 2 * *number;
-    return *number <= to;
-}
-
 /* The sizes, with their numbers from .. to by factors of 2; the likeliest first. */
 static const struct {
     const char *text;
@@ -152,7 +146,7 @@ static void list_atoms(struct atoms *atoms)
     for (size_t i = 0; i < STAGE_COUNT; i++)
         add_atom(atoms, is_result, i, "", stage_name((enum stage)i));
     for (size_t i = 0; i < sizeof SIZES / sizeof SIZES[0]; i++)
-        for (size_t number = 0; next_size(&number, SIZES[i].from, SIZES[i].to);) {
+        for (size_t number = SIZES[i].from; number <= SIZES[i].to; number *= 2) {
             char text[ATOM_BYTES];
             snprintf(text, sizeof text, SIZES[i].text, number);
             add_atom(atoms, SIZES[i].test, number, "", text);
@@ -196,12 +190,6 @@ static void search(const struct atoms *atoms, const bool *has, struct terms *ter
     }
 }
 
-/* Whether all failing results have them, and no passing one. */
-static bool is_exact(const struct atoms *atoms, const struct terms *terms)
-{
-    return terms->failing == atoms->failing && terms->passing == 0;
-}
-
 static void say_terms(const struct atoms *atoms, const struct terms *terms, const char *between, struct text *text)
 {
     for (size_t i = 0; i < terms->count; i++)
@@ -211,7 +199,7 @@ static void say_terms(const struct atoms *atoms, const struct terms *terms, cons
 static void say(const struct atoms *atoms, const struct terms *best, size_t count, struct text *text)
 {
     const size_t passing = atoms->results - atoms->failing;
-    const bool exact = is_exact(atoms, &best[0]);
+    const bool exact = best[0].failing == atoms->failing && best[0].passing == 0;
     text_add(text, "%s", exact ? "what fails has " : "");
     for (size_t i = 0; i < count; i++) {
         text_add(text, "%s", i > 0 ? ", or equally " : "");

@@ -28,23 +28,28 @@ static const char *name_file(const char *before, const char *name, const char *b
     return arena_copy(arena, text, error);
 }
 
-/* A tensor by a writer, all numbers rounded once to the dtype. */
+/* The tables of a result, by a writer. */
+static enum status add_result(struct case_file *files, size_t *count, const char *name, struct result *result,
+                              enum status (*write)(const struct writing *writing), struct arena *arena,
+                              struct error *error)
+{
+    struct output *text = output_of_text(arena, error);
+    const struct writing writing = {.result = result, .output = text, .arena = arena, .error = error};
+    return text == NULL || name == NULL || write(&writing) != STATUS_OK ? error->status
+                                                                        : add_file(files, count, name, text, error);
+}
+
+/* A tensor as .npy, all numbers rounded once to the dtype. */
 static enum status add_tensor(struct case_file *files, size_t *count, const char *name, const struct case_made *made,
                               const struct tensor *tensor, enum dtype dtype, struct arena *arena, struct error *error)
 {
-    struct output *text = output_of_text(arena, error);
     struct result alone = made->inputs;
     struct result_table table = {
         .name = name, .stage = STAGE_INPUTS, .rank = tensor->rank, .tensor = tensor, .dtype = dtype};
-    if (text == NULL || name == NULL)
-        return error->status;
     memcpy(table.shape, tensor->shape, sizeof table.shape);
     alone.tables = &table;
     alone.table_count = 1;
-    const struct writing writing = {.result = &alone, .output = text, .arena = arena, .error = error};
-    if (write_npy(&writing) != STATUS_OK)
-        return error->status;
-    return add_file(files, count, name, text, error);
+    return add_result(files, count, name, &alone, write_npy, arena, error);
 }
 
 /* --- case.json ---------------------------------------------------------------------------------------------------- */
@@ -60,16 +65,6 @@ static void write_sizes(struct json *json, const struct case_sizes *sizes)
     json_size(json, "d_value", sizes->d_value);
 }
 
-/* The names of its features, as --can takes them. */
-static void write_features(struct json *json, const struct case_row *row)
-{
-    json_open(json, "features", '[');
-    for (int id = 0; id < CASE_FEATURE_COUNT; id++)
-        if (case_has(row, (enum case_feature)id))
-            json_text(json, NULL, CASE_FEATURE_NAMES[id].name);
-    json_close(json);
-}
-
 static void write_case(const struct case_made *made, const struct case_input *inputs, size_t count,
                        struct output *output)
 {
@@ -81,7 +76,11 @@ static void write_case(const struct case_made *made, const struct case_input *in
     json_line(&json, 0);
     json_text(&json, "purpose", row->purpose);
     json_line(&json, 0);
-    write_features(&json, row);
+    json_open(&json, "features", '['); /* as --can takes them */
+    for (enum case_feature id = 0; id < CASE_FEATURE_COUNT; id++)
+        if (case_has(row, id))
+            json_text(&json, NULL, CASE_FEATURE_NAMES[id].name);
+    json_close(&json);
     json_line(&json, 0);
     json_key(&json, "command");
     output_print(output, "\"attn sdpa inputs.safetensors%s%s%s\"", row->options[0] != '\0' ? " " : "", row->options,
@@ -117,31 +116,20 @@ static void write_case(const struct case_made *made, const struct case_input *in
 
 /* --- all of a case ------------------------------------------------------------------------------------------------ */
 
-static enum status add_inputs(const struct case_made *made, struct case_file *files, size_t *count, struct arena *arena,
-                              struct error *error)
-{
-    struct output *text = output_of_text(arena, error);
-    struct result inputs = made->inputs;
-    if (text == NULL)
-        return error->status;
-    const struct writing writing = {.result = &inputs, .output = text, .arena = arena, .error = error};
-    if (write_safetensors(&writing) != STATUS_OK)
-        return error->status;
-    return add_file(files, count, "inputs.safetensors", text, error);
-}
-
 enum status case_files(const struct case_made *made, const struct options *options, struct case_file *files,
                        size_t *count, struct arena *arena, struct error *error)
 {
     struct case_input inputs[CASES_MOST_FILES];
     struct output *text = output_of_text(arena, error);
+    struct result tables = made->inputs;
     const size_t given =
         case_inputs(made->row, &made->sizes, options, &made->files, made->truth_job.mask.alibi_slopes, inputs);
     *count = 0;
     if (text == NULL)
         return error->status;
     write_case(made, inputs, given, text);
-    if (add_file(files, count, "case.json", text, error) || add_inputs(made, files, count, arena, error))
+    if (add_file(files, count, "case.json", text, error) ||
+        add_result(files, count, "inputs.safetensors", &tables, write_safetensors, arena, error))
         return error->status;
     for (size_t i = 0; i < given; i++) {
         const char *name = name_file("", inputs[i].name, ".npy", arena, error);
@@ -180,8 +168,8 @@ static void write_also(const struct case_row *row, struct output *output)
         output_print(output, "%s%s=%.*s", between, NAMES[i], (int)strcspn(value + 1, " "), value + 1);
         between = "+";
     }
-    for (int id = 0; id < CASE_FEATURE_COUNT; id++)
-        if (case_has(row, (enum case_feature)id) && CASE_FEATURE_ROWS[id].tensor != NULL) {
+    for (enum case_feature id = 0; id < CASE_FEATURE_COUNT; id++)
+        if (case_has(row, id) && CASE_FEATURE_ROWS[id].tensor != NULL) {
             output_print(output, "%s%s", between, CASE_FEATURE_ROWS[id].tensor);
             between = "+";
         }

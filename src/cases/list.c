@@ -11,6 +11,116 @@ enum {
     LEAST_TOKENS = 12, /* of a row of the cover: more than a window has */
 };
 
+/* --- the cover ---------------------------------------------------------------------------------------------------- */
+
+/* Whether one of them excludes another. */
+static bool features_clash(uint64_t set)
+{
+    for (int id = 0; id < CASE_FEATURE_COUNT; id++)
+        if (set >> id & 1 && set & CASE_FEATURE_ROWS[id].excludes)
+            return true;
+    return false;
+}
+
+/* What the set lacks: features that one of it needs, and the first of a choice that fits. 0: nothing. */
+static uint64_t lacking(uint64_t set, uint64_t allowed)
+{
+    for (int id = 0; id < CASE_FEATURE_COUNT; id++) {
+        const struct case_feature_row *row = &CASE_FEATURE_ROWS[id];
+        const uint64_t needed = row->needs & ~set;
+        if (!(set >> id & 1))
+            continue;
+        if (needed != 0)
+            return needed;
+        if (row->any == 0 || row->any & set)
+            continue;
+        for (int other = 0; other < CASE_FEATURE_COUNT; other++)
+            if ((row->any & allowed) >> other & 1 && !features_clash(set | UINT64_C(1) << other))
+                return UINT64_C(1) << other;
+        return ~UINT64_C(0);
+    }
+    return 0;
+}
+
+uint64_t case_features_add(uint64_t set, enum case_feature feature, uint64_t allowed)
+{
+    uint64_t lacks = UINT64_C(1) << feature;
+    for (; lacks != 0; lacks = lacking(set, allowed)) {
+        set |= lacks;
+        if (set & ~allowed || features_clash(set))
+            return 0;
+    }
+    return set;
+}
+
+static int size_of(uint64_t set)
+{
+    int size = 0;
+    for (; set != 0; set &= set - 1)
+        size++;
+    return size;
+}
+
+/* Marks all pairs of the set as made, each feature also with itself. */
+static void mark(uint64_t made[CASE_FEATURE_COUNT], uint64_t set)
+{
+    for (int id = 0; id < CASE_FEATURE_COUNT; id++)
+        if (set >> id & 1)
+            made[id] |= set;
+}
+
+static int new_pairs(const uint64_t made[CASE_FEATURE_COUNT], uint64_t set)
+{
+    int pairs = 0;
+    for (int id = 0; id < CASE_FEATURE_COUNT; id++)
+        if (set >> id & 1)
+            pairs += size_of(set & ~made[id]);
+    return pairs;
+}
+
+/* The set of the first pair that no set has; 0: all are made. */
+static uint64_t first_pair(const uint64_t made[CASE_FEATURE_COUNT], uint64_t allowed)
+{
+    for (int a = 0; a < CASE_FEATURE_COUNT; a++)
+        for (enum case_feature b = a; b < CASE_FEATURE_COUNT; b++) {
+            const bool is_made = made[a] >> b & 1;
+            const uint64_t set = is_made ? 0 : case_features_add(UINT64_C(1) << a, b, allowed);
+            if (set != 0)
+                return set;
+        }
+    return 0;
+}
+
+/* Writes sets of at most `most` features such that any two that can meet do so in one of them, or in one of `given`,
+ * and each is in one. Greedy: each set begins with the first pair that is left, and takes the feature that makes most
+ * new pairs. Returns how many, in sets (room). */
+static size_t cover(uint64_t allowed, const uint64_t *given, size_t given_count, size_t most, uint64_t *sets,
+                    size_t room)
+{
+    uint64_t made[CASE_FEATURE_COUNT] = {0}, set;
+    size_t count = 0;
+    for (size_t i = 0; i < given_count; i++)
+        mark(made, given[i]);
+    while (count < room && (set = first_pair(made, allowed)) != 0) {
+        for (uint64_t best = set; best != 0;) {
+            int pairs = new_pairs(made, set = best);
+            best = 0;
+            for (enum case_feature id = 0; id < CASE_FEATURE_COUNT; id++) {
+                const uint64_t more = case_features_add(set, id, allowed);
+                if (more == 0 || (size_t)size_of(more) > most || new_pairs(made, more) <= pairs)
+                    continue;
+                best = more;
+                pairs = new_pairs(made, more);
+            }
+        }
+        mark(made, set);
+        sets[count++] = set;
+    }
+    return count;
+}
+
+/* --- the list ----------------------------------------------------------------------------------------------------- */
+
 /* Whether the list, names separated by commas, has that name. */
 static bool lists(const char *list, const char *name)
 {
@@ -57,15 +167,15 @@ static bool add_features(struct case_row *row, const struct options *options)
         row->features |= CASE_BIT(PACKED);
         row->one_sequence = !case_has(row, CASE_PAGES);
     }
-    return !case_features_clash(row->features);
+    return !features_clash(row->features);
 }
 
 /* The sizes that the features say. */
 static void add_sizes(struct case_row *row)
 {
-    for (int id = 0; id < CASE_FEATURE_COUNT; id++) {
+    for (enum case_feature id = 0; id < CASE_FEATURE_COUNT; id++) {
         const struct case_feature_row *feature = &CASE_FEATURE_ROWS[id];
-        if (!case_has(row, (enum case_feature)id) || (id == CASE_PACKED && row->one_sequence))
+        if (!case_has(row, id) || (id == CASE_PACKED && row->one_sequence))
             continue;
         row->items = feature->items > 0 ? feature->items : row->items;
         row->exact = row->exact || feature->exact;
@@ -91,8 +201,8 @@ static const char *join_options(const struct case_row *row, const struct options
     char line[CASES_LINE_BYTES] = "";
     struct text text = text_begin(line, sizeof line);
     struct case_sizes sizes;
-    for (int id = 0; id < CASE_FEATURE_COUNT; id++) {
-        const char *option = case_has(row, (enum case_feature)id) ? CASE_FEATURE_ROWS[id].options : NULL;
+    for (enum case_feature id = 0; id < CASE_FEATURE_COUNT; id++) {
+        const char *option = case_has(row, id) ? CASE_FEATURE_ROWS[id].options : NULL;
         const bool is_default = id == (case_has(row, CASE_PACKED) ? CASE_OFFSET : CASE_TOP_LEFT);
         const size_t name = option != NULL ? strcspn(option, " ") : 0;
         if (option != NULL && !is_default && (row->options == NULL || strncmp(option, row->options, name) != 0))
@@ -128,8 +238,8 @@ static uint64_t without_implied(uint64_t set)
     uint64_t named = set;
     for (int id = 0; id < CASE_FEATURE_COUNT; id++) {
         const uint64_t others = named & ~(UINT64_C(1) << id);
-        for (int other = 0; other < CASE_FEATURE_COUNT && others != named; other++)
-            if (others >> other & 1 && case_features_add(others, (enum case_feature)other, ~UINT64_C(0)) == set) {
+        for (enum case_feature other = 0; other < CASE_FEATURE_COUNT && others != named; other++)
+            if (others >> other & 1 && case_features_add(others, other, ~UINT64_C(0)) == set) {
                 named = others;
                 break;
             }
@@ -145,8 +255,8 @@ static enum status describe(struct case_row *row, struct arena *arena, struct er
     const uint64_t named = without_implied(row->features);
     const char *between = "";
     text_add(&words, "together: ");
-    for (int id = 0; id < CASE_FEATURE_COUNT; id++) {
-        if (!case_has(row, (enum case_feature)id))
+    for (enum case_feature id = 0; id < CASE_FEATURE_COUNT; id++) {
+        if (!case_has(row, id))
             continue;
         if (named >> id & 1) {
             text_add(&names, "%s%s", between, CASE_FEATURE_NAMES[id].name);
@@ -190,7 +300,7 @@ static enum status add_cover(struct case_list *list, struct case_row *rows, cons
             given[given_count++] = CASES[i].features;
     /* as few features in a row as the number of rows allows: it shows best which of them fails */
     for (size_t most = 2; most <= CASE_FEATURE_COUNT && count > room; most++)
-        count = case_features_cover(allowed, given, given_count, most, sets, room + 1);
+        count = cover(allowed, given, given_count, most, sets, room + 1);
     for (size_t i = 0; i < count; i++) {
         struct case_row row = {
             .features = sets[i], .keys = KEYS[i % (sizeof KEYS / sizeof KEYS[0])], .least = LEAST_TOKENS};

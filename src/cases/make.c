@@ -4,10 +4,6 @@
 
 #include <string.h>
 
-/* The stages to write, and those that the bound needs. */
-static const char FORWARD[] = "context,lse,weights", BACKWARD[] = "weights,grad_context,grad_query,grad_key,grad_value",
-                  WITH_SINKS[] = "weights,grad_context,grad_query,grad_key,grad_value,grad_sinks";
-
 /* attn sdpa with the row's options, in a dtype, for these stages. */
 static enum status parse(struct options *options, const struct case_row *row, const char *dtype, const char *stages,
                          const char *mistakes, struct arena *arena, struct error *error)
@@ -112,9 +108,12 @@ static void show_drawn(struct case_made *made)
     }
 }
 
+/* The stages to write, and those that the bound needs. */
 static const char *stages_of(const struct case_row *row)
 {
-    return !case_has(row, CASE_GRAD) ? FORWARD : case_has(row, CASE_SINKS) ? WITH_SINKS : BACKWARD;
+    return !case_has(row, CASE_GRAD)   ? "context,lse,weights"
+           : case_has(row, CASE_SINKS) ? "weights,grad_context,grad_query,grad_key,grad_value,grad_sinks"
+                                       : "weights,grad_context,grad_query,grad_key,grad_value";
 }
 
 enum status case_make(struct case_made *made, const struct case_row *row, const struct options *options,

@@ -86,14 +86,6 @@ static void write_failure(const struct case_checked *checked, struct output *out
         output_print(output, "    ask: %s\n", checked->command);
 }
 
-static void write_verdict(const struct case_verdict_lines *verdict, struct output *output)
-{
-    if (verdict->count > 0)
-        output_print(output, "\nVerdict\n");
-    for (size_t i = 0; i < verdict->count; i++)
-        write_words("", verdict->lines[i], output);
-}
-
 /* The name of a file may be any bytes. */
 static void write_name(const char *before, const char *name, const char *what, struct output *output)
 {
@@ -156,7 +148,9 @@ static void cases_text(const struct cases_report *report, const struct options *
     write_cases("not in the folder, not checked: ", report->absent, report->absent_count, output);
     write_cases("written long before the others, perhaps by an earlier run: ", report->earlier, report->earlier_count,
                 output);
-    write_verdict(&report->verdict, output);
+    output_print(output, "%s", report->verdict.count > 0 ? "\nVerdict\n" : "");
+    for (size_t i = 0; i < report->verdict.count; i++)
+        write_words("", report->verdict.lines[i], output);
     output_print(output, "\n%zu passed, %zu failed, %zu missing", report->of[CASE_PASSED], report->of[CASE_FAILED],
                  report->of[CASE_MISSING]);
     if (report->absent_count > 0)

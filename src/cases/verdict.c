@@ -101,16 +101,12 @@ static bool is_of_tiles(const struct candidate *candidate)
 
 /* --- candidates --------------------------------------------------------------------------------------------------- */
 
-static bool is_same(const struct candidate *a, const struct candidate *b)
-{
-    return a->count == b->count && memcmp(a->choices, b->choices, a->count * sizeof a->choices[0]) == 0;
-}
-
 static enum status add_candidate(struct search *search, const struct candidate *added)
 {
     struct candidate *candidate = &search->candidates[search->count];
     for (size_t i = 0; i < search->count; i++)
-        if (is_same(&search->candidates[i], added))
+        if (search->candidates[i].count == added->count &&
+            memcmp(search->candidates[i].choices, added->choices, added->count * sizeof added->choices[0]) == 0)
             return STATUS_OK;
     if (search->count == MOST_CANDIDATES)
         return STATUS_OK;
@@ -266,8 +262,7 @@ static bool gives(const struct case_checked *checked, const struct remade *remad
 {
     static const double MORE = 4; /* times the bound: a wrong softmax may have larger sums on the way */
     struct arena arena = {0};
-    bool same = true;
-    bool is_wrong_without_lse = false;
+    bool same = true, is_wrong_without_lse = false;
     for (size_t i = 0; i < checked->told_count; i++)
         is_wrong_without_lse = is_wrong_without_lse ||
                                (checked->told[i].is_wrong && !remade->made->results[checked->told[i].which].optional);
@@ -626,9 +621,7 @@ enum status cases_find_verdict(struct cases_report *report, const struct options
         if (found != NULL)
             say_mistake(search, found);
     }
-    if (explained && !options->no_why)
-        return STATUS_OK;
-    if (say_precision(search))
+    if ((explained && !options->no_why) || say_precision(search))
         return STATUS_OK;
     struct text line = next_line(report);
     if (search->asked && report->verdict.mistake[0] == '\0')

@@ -91,12 +91,16 @@ static void make_without_delta(const struct attention_row *row, enum stage stage
     make_softmax(row, 1, 0);
 }
 
-CHANGE_BY(GRAD_DELTA_MISSING)
+/* Sets a mistake of the softmax and of grad_sinks. */
+static const char *change_softmax(struct recipe *recipe, backward_make *make, backward_add *add, const char *formula)
 {
     recipe->problem.mistake.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
-    tell_softmax(recipe, "weights x grad_weights, delta not subtracted");
-    return change(recipe, STAGE_BIT(STAGE_GRAD_MASKED), make_without_delta, add_no_sink);
+    tell_softmax(recipe, formula);
+    return change(recipe, STAGE_BIT(STAGE_GRAD_MASKED), make, add);
 }
+
+CHANGE(GRAD_DELTA_MISSING,
+       change_softmax(recipe, make_without_delta, add_no_sink, "weights x grad_weights, delta not subtracted"))
 
 static void make_diagonal(const struct attention_row *row, enum stage stage)
 {
@@ -105,12 +109,8 @@ static void make_diagonal(const struct attention_row *row, enum stage stage)
         row->stages[stage][j] = row->empty || row->bias[j] == -INFINITY ? 0 : weights[j] * (1 - weights[j]) * above[j];
 }
 
-CHANGE_BY(GRAD_SOFTMAX_DIAGONAL)
-{
-    recipe->problem.mistake.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
-    tell_softmax(recipe, "weights x (1 - weights) x grad_weights");
-    return change(recipe, STAGE_BIT(STAGE_GRAD_MASKED), make_diagonal, add_no_sink);
-}
+CHANGE(GRAD_SOFTMAX_DIAGONAL,
+       change_softmax(recipe, make_diagonal, add_no_sink, "weights x (1 - weights) x grad_weights"))
 
 /* The factor by which exp(score - maximum) exceeds exp(score - lse): it makes the largest weight, the sink's included,
  * 1. weights (keys) are the right ones. */
@@ -129,17 +129,12 @@ static double excess_of(const struct problem *problem, const double *weights)
 /* The forms of this and of the missing mask: delta from the context, or from the recomputed weights. */
 enum { DELTA_OF_CONTEXT, DELTA_OF_WEIGHTS };
 
-static double excess_of_delta(const struct problem *problem, double excess)
-{
-    return form_of(problem) == DELTA_OF_WEIGHTS ? excess : 1;
-}
-
 static void make_of_maximum(const struct attention_row *row, enum stage stage)
 {
     (void)stage;
     const double excess = excess_of(row->problem, row->stages[STAGE_WEIGHTS]);
     const double delta = delta_of(row->stages, row->problem->size.keys, row->bias, false, false);
-    make_softmax(row, excess, delta * excess_of_delta(row->problem, excess));
+    make_softmax(row, excess, form_of(row->problem) == DELTA_OF_WEIGHTS ? delta * excess : delta);
 }
 
 static void add_of_maximum(const struct backward_addition *addition)
@@ -148,15 +143,13 @@ static void add_of_maximum(const struct backward_addition *addition)
     const double delta = delta_of(addition->rows, addition->problem->size.keys, NULL, false, true);
     for (size_t j = 0; j < addition->problem->size.keys; j++)
         addition->dropped[j] *= excess;
-    set_sink(addition, excess, delta * excess_of_delta(addition->problem, excess));
+    set_sink(addition, excess, form_of(addition->problem) == DELTA_OF_WEIGHTS ? delta * excess : delta);
 }
 
 CHANGE_BY(GRAD_MAXIMUM_FOR_LSE)
 {
-    recipe->problem.mistake.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
     tell(recipe, STAGE_GRAD_VALUE, "exp(scores - maximum)^T . grad_context");
-    tell_softmax(recipe, "exp(scores - maximum) x (grad_weights - delta)");
-    return change(recipe, STAGE_BIT(STAGE_GRAD_MASKED), make_of_maximum, add_of_maximum);
+    return change_softmax(recipe, make_of_maximum, add_of_maximum, "exp(scores - maximum) x (grad_weights - delta)");
 }
 
 /* --- scale, softcap, dropout ------------------------------------------------------------------------------------- */
@@ -197,14 +190,14 @@ CHANGE(GRAD_SCALE_TWICE, change_scale(recipe, make_scaled_twice, "grad_scaled x 
 CHANGE_BY(GRAD_KEY_FROM_SCALED_QUERY)
 {
     tell(recipe, STAGE_GRAD_KEY, "grad_scores^T . (query x scale)");
-    return recipe->problem.scaling.on_query ? NO_SCALE : change(recipe, 0, NULL, add_of_scaled_query);
+    return problem->scaling.on_query ? NO_SCALE : change(recipe, 0, NULL, add_of_scaled_query);
 }
 
 CHANGE_BY(GRAD_SOFTCAP_MISSING)
 {
     tell(recipe, STAGE_GRAD_SCALED, "grad_capped, without the slope of the softcap");
-    return recipe->problem.scaling.softcap == 0 ? "there is no softcap"
-                                                : change(recipe, STAGE_BIT(STAGE_GRAD_SCALED), make_kept, NULL);
+    return problem->scaling.softcap == 0 ? "there is no softcap"
+                                         : change(recipe, STAGE_BIT(STAGE_GRAD_SCALED), make_kept, NULL);
 }
 
 /* The forms; a kept delta is that of the forward pass. */
@@ -229,9 +222,8 @@ static void add_undropped(const struct backward_addition *addition)
 
 CHANGE_BY(GRAD_DROPOUT_MISSING)
 {
-    const size_t form = (size_t)recipe->form;
     uint64_t makes = 0;
-    if (recipe->problem.drop.share == 0)
+    if (problem->drop.share == 0)
         return "there is no dropout";
     if (form >= EVERYWHERE_DELTA_KEPT) {
         makes |= STAGE_BIT(STAGE_GRAD_MASKED);
@@ -289,18 +281,17 @@ static void add_unmasked(const struct backward_addition *addition)
 
 CHANGE_BY(GRAD_MASK_MISSING)
 {
-    const struct mask *mask = &recipe->problem.mask;
-    if (!recipe->problem.masks)
+    if (!problem->masks)
         return "there is no mask";
     if (mask->alibi_slopes != NULL || mask->relative != NULL ||
         (mask->attn_mask.rank > 0 && mask->attn_mask.dtype != DTYPE_BOOL))
         return "the mask adds numbers to the scores";
-    recipe->problem.mistake.wrong |= STAGE_BIT(STAGE_GRAD_SCALED) | STAGE_BIT(STAGE_GRAD_SCORES) |
-                                     STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_GRAD_KEY) |
-                                     STAGE_BIT(STAGE_GRAD_SINKS) | STAGE_BIT(STAGE_GRAD_WEIGHTS) |
-                                     STAGE_BIT(STAGE_GRAD_CAPPED); /* masked keys have a share of them */
+    problem->mistake.wrong |= STAGE_BIT(STAGE_GRAD_SCALED) | STAGE_BIT(STAGE_GRAD_SCORES) |
+                              STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_GRAD_KEY) | STAGE_BIT(STAGE_GRAD_SINKS) |
+                              STAGE_BIT(STAGE_GRAD_WEIGHTS) |
+                              STAGE_BIT(STAGE_GRAD_CAPPED); /* masked keys have a share of them */
     tell(recipe, STAGE_GRAD_VALUE, "weights^T . grad_context, masked keys included");
-    tell(recipe, recipe->problem.drop.share > 0 ? STAGE_GRAD_DROPPED : STAGE_GRAD_WEIGHTS,
+    tell(recipe, problem->drop.share > 0 ? STAGE_GRAD_DROPPED : STAGE_GRAD_WEIGHTS,
          "grad_context . value^T, masked keys included");
     tell(recipe, STAGE_GRAD_MASKED, "exp(capped - lse) x (grad_weights - delta), masked keys included");
     struct backward_mistake *mistake =
@@ -342,10 +333,9 @@ CHANGE_BY(GRAD_GROUPS_NOT_SUMMED)
     static const char *const VALUE[] = {"weights^T . grad_context of the last head of a group",
                                         "weights^T . grad_context of the first head of a group",
                                         "the mean of weights^T . grad_context over the heads of a group"};
-    const size_t form = (size_t)recipe->form;
-    return recipe->problem.size.heads == recipe->problem.size.kv_heads
+    return problem->size.heads == problem->size.kv_heads
                ? "every query head has its own key and value"
-               : change_sums(recipe, add_of_group, VALUE[form], KEY[form]);
+               : change_sums(recipe, add_of_group, VALUE[(size_t)form], KEY[(size_t)form]);
 }
 
 /* Adds the factors (Tk) of a query x its row of a matrix (Tq, d) to `sums` (Tk, d). */

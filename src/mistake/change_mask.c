@@ -60,7 +60,6 @@ static const char NO_POSITION[] = "nothing depends on the position of a query";
 
 CHANGE_BY(MASK_CORNER)
 {
-    struct mask *mask = &recipe->problem.mask;
     if (mask->queries == mask->keys && !mask_sequences_differ(mask))
         return "there are as many queries as keys";
     if (mask->lengths != NULL || !asks_position(mask))
@@ -95,7 +94,7 @@ CHANGE_WHERE(MASK_CAUSAL, !mask->causal, "the mask is causal", mask->causal = tr
 CHANGE_BY(MASK_PACKED_GROUPS)
 {
     recipe->packs_groups = true;
-    return recipe->problem.size.heads == recipe->problem.size.kv_heads
+    return problem->size.heads == problem->size.kv_heads
                ? "heads do not share keys"
                : move_queries(recipe, (struct recipe_rule){0}, ", masked by the rows of heads in groups");
 }
@@ -119,16 +118,16 @@ CHANGE_BY(FILL_ZERO)
 CHANGE_BY(FILL_SMALL)
 {
     char formula[DECIMAL_BYTES + sizeof ",  where masked"], number[DECIMAL_BYTES];
-    decimal_from_double(recipe->form, number);
+    decimal_from_double(form, number);
     const int length = snprintf(formula, sizeof formula, ", %s where masked", number);
-    recipe->fill = recipe->form;
+    recipe->fill = form;
     return fill(recipe, arena_text(recipe->arena, formula, (size_t)length, recipe->error));
 }
 
 CHANGE_BY(FILL_ADDED)
 {
-    recipe->added = recipe->form;
-    return recipe->form == 0 ? "0 changes nothing" : fill(recipe, ", a number added where masked");
+    recipe->added = form;
+    return form == 0 ? "0 changes nothing" : fill(recipe, ", a number added where masked");
 }
 
 static const char *fill_weights(struct recipe *recipe, const char *formula)
@@ -144,8 +143,8 @@ CHANGE(FILL_AFTER_SOFTMAX, fill_weights(recipe, "softmax of all keys, then 0 whe
 /* 1e9 + score, in float32, is the same number for every score. */
 CHANGE_BY(FILL_LARGE)
 {
-    recipe->fill = recipe->form == 0 ? 1e9 : INFINITY;
-    return fill(recipe, recipe->form == 0 ? ", 1e9 where masked" : ", infinity where masked");
+    recipe->fill = form == 0 ? 1e9 : INFINITY;
+    return fill(recipe, form == 0 ? ", 1e9 where masked" : ", infinity where masked");
 }
 
 CHANGE_BY(FILL_NO_KEEPDIM)
@@ -217,7 +216,6 @@ static void end_nowhere(struct recipe_mask *mask)
 /* Reads the pages one token further. */
 CHANGE_BY(LENGTHS_PLUS_1_PLACE_KEPT)
 {
-    const struct mask *mask = &recipe->problem.mask;
     if (mask->lengths == NULL)
         return NO_LENGTHS;
     const char *reason = recipe_read_pages(recipe, copy_lengths(recipe, 1, INT64_MAX));
@@ -232,11 +230,9 @@ CHANGE(LENGTHS_MINUS_1_PLACE_KEPT,
 /* The forms: queries keep their positions, are the last ones, or the first. */
 CHANGE_BY(LENGTHS_MISSING)
 {
-    const double form = recipe->form;
-    struct mask *mask = &recipe->problem.mask;
     if (mask->lengths == NULL)
         return NO_LENGTHS;
-    if (recipe->problem.given.pages != NULL)
+    if (problem->given.pages != NULL)
         return "pages have no keys after the lengths, except for pages-tail-counted";
     if (form == 0)
         return add_rule(recipe, (struct recipe_rule){.place = end_nowhere}, ", masked, but not by the lengths");
@@ -253,14 +249,13 @@ static void end_without_past(struct recipe_mask *mask)
 /* The forms: queries move with the end, or keep their positions. */
 CHANGE_BY(PAST_NOT_COUNTED)
 {
-    struct mask *mask = &recipe->problem.mask;
-    if (recipe->problem.rotation.past == 0)
+    if (problem->rotation.past == 0)
         return "there is no past";
-    if (recipe->form == 1)
+    if (form == 1)
         return add_rule(recipe, (struct recipe_rule){.place = end_without_past},
                         ", masked, and -inf where key > keys - past");
-    int64_t *lengths = arena_allocate(recipe->arena, recipe->problem.size.items, sizeof *lengths, recipe->error);
-    for (size_t item = 0; item < recipe->problem.size.items && lengths != NULL; item++)
+    int64_t *lengths = arena_allocate(recipe->arena, problem->size.items, sizeof *lengths, recipe->error);
+    for (size_t item = 0; item < problem->size.items && lengths != NULL; item++)
         lengths[item] = (int64_t)(mask->keys - recipe->past);
     mask->lengths = lengths;
     return NULL;
@@ -290,19 +285,11 @@ static bool is_as_long(const struct mask *mask)
     return mask->queries == mask->keys && mask->masked_keys == mask->keys && mask->strides[3] > 0;
 }
 
-CHANGE_BY(ATTN_MASK_MISSING)
-{
-    struct mask *mask = &recipe->problem.mask;
-    if (mask->attn_mask.rank == 0)
-        return NO_ATTN_MASK;
-    mask->attn_mask.rank = 0;
-    mask->masked_keys = mask->keys;
-    return NULL;
-}
+CHANGE_WHERE(ATTN_MASK_MISSING, mask->attn_mask.rank > 0, NO_ATTN_MASK,
+             (mask->attn_mask.rank = 0, mask->masked_keys = mask->keys))
 
 CHANGE_BY(ATTN_MASK_INVERTED)
 {
-    struct mask *mask = &recipe->problem.mask;
     const size_t count = mask->attn_mask.rank > 0 ? tensor_count(&mask->attn_mask) : 0;
     struct tensor inverted;
     if (count == 0)
@@ -341,7 +328,6 @@ CHANGE_WHERE(ATTN_MASK_FIRST_HEAD, mask->attn_mask.rank > 0 && mask->strides[1] 
 
 CHANGE_BY(ATTN_MASK_ADDED)
 {
-    struct mask *mask = &recipe->problem.mask;
     struct tensor numbers;
     if (mask->attn_mask.rank == 0)
         return NO_ATTN_MASK;
@@ -406,8 +392,6 @@ CHANGE(KEYS_AS_QUERIES, problem->size.keys <= problem->size.queries
 
 CHANGE_BY(KEYS_PADDING_COUNTED)
 {
-    const double form = recipe->form;
-    const struct problem *problem = &recipe->problem;
     const double keys = (double)problem->size.keys;
     recipe->padding = ceil(keys / form) * form - keys;
     if (problem->mask.causal || problem->mask.right >= 0 || problem->mask.lengths != NULL)
@@ -432,10 +416,10 @@ static size_t next_value(const struct recipe *recipe, size_t item, size_t head, 
 
 CHANGE_BY(VALUES_SHIFTED)
 {
-    recipe->source_form = (size_t)recipe->form;
-    return recipe->problem.size.keys == 1 ? "there is one key"
-                                          : recipe_reads(recipe, PROJECTION_VALUE, next_value,
-                                                         "weights . value, each weight with a value next to its own");
+    recipe->source_form = (size_t)form;
+    return problem->size.keys == 1 ? "there is one key"
+                                   : recipe_reads(recipe, PROJECTION_VALUE, next_value,
+                                                  "weights . value, each weight with a value next to its own");
 }
 
 /* The forms: strides of rows, (B, Tk, H_kv), or of items, (B, H_kv, Tk); beyond the end zeros. */
@@ -451,13 +435,11 @@ static size_t by_query_heads(const struct recipe *recipe, size_t item, size_t he
 
 CHANGE_BY(KEYS_STRIDES)
 {
-    const size_t form = (size_t)recipe->form;
-    const char *reason =
-        recipe->problem.size.heads == recipe->problem.size.kv_heads ? "heads do not share key and value" : NULL;
-    recipe->source_form = form;
-    if (reason == NULL && form % 3 != 2)
+    const char *reason = problem->size.heads == problem->size.kv_heads ? "heads do not share key and value" : NULL;
+    recipe->source_form = (size_t)form;
+    if (reason == NULL && recipe->source_form % 3 != 2)
         reason = recipe_reads(recipe, PROJECTION_KEY, by_query_heads, "query . key^T, with strides of query");
-    if (reason == NULL && form % 3 != 1)
+    if (reason == NULL && recipe->source_form % 3 != 1)
         reason = recipe_reads(recipe, PROJECTION_VALUE, by_query_heads, "weights . value, with strides of query");
     return reason;
 }
@@ -491,8 +473,8 @@ CHANGE(ALIBI_HALVED, change_slopes(recipe, 0.5))
 
 CHANGE_BY(ALIBI_REVERSED)
 {
-    const double *slopes = recipe->problem.mask.alibi_slopes;
-    const size_t heads = recipe->problem.size.heads;
+    const double *slopes = mask->alibi_slopes;
+    const size_t heads = problem->size.heads;
     double *reversed = copy_slopes(recipe, 1);
     for (size_t head = 0; head < heads && reversed != NULL; head++)
         reversed[head] = slopes[heads - 1 - head];
@@ -503,8 +485,8 @@ CHANGE_BY(ALIBI_REVERSED)
  * last two. */
 CHANGE_BY(ALIBI_ONE_HEAD_OFF)
 {
-    const double *slopes = recipe->problem.mask.alibi_slopes;
-    const size_t last = recipe->problem.size.heads - 1;
+    const double *slopes = mask->alibi_slopes;
+    const size_t last = problem->size.heads - 1;
     if (slopes == NULL)
         return NO_ALIBI;
     if (last == 0)
@@ -513,7 +495,7 @@ CHANGE_BY(ALIBI_ONE_HEAD_OFF)
     if (moved == NULL)
         return NO_ALIBI;
     for (size_t head = 0; head <= last; head++)
-        if (recipe->form == 0)
+        if (form == 0)
             moved[head] = head < last ? slopes[head + 1] : slopes[last] * slopes[last] / slopes[last - 1];
         else
             moved[head] = head > 0 ? slopes[head - 1] : slopes[0] * slopes[0] / slopes[1];
@@ -525,8 +507,8 @@ CHANGE(ALIBI_SCALED, change_slopes(recipe, problem->scaling.factor))
 /* Uses 2^(-8 i / H) for all heads, where H is no power of two. */
 CHANGE_BY(ALIBI_ONE_SERIES)
 {
-    const size_t heads = recipe->problem.size.heads;
-    if (recipe->problem.mask.alibi_slopes == NULL)
+    const size_t heads = problem->size.heads;
+    if (mask->alibi_slopes == NULL)
         return NO_ALIBI;
     if ((heads & (heads - 1)) == 0)
         return "the number of heads is a power of two";
@@ -538,8 +520,8 @@ CHANGE_BY(ALIBI_ONE_SERIES)
 
 CHANGE_BY(ALIBI_PER_KEY_HEAD)
 {
-    const double *slopes = recipe->problem.mask.alibi_slopes;
-    const size_t heads = recipe->problem.size.heads, group = heads / recipe->problem.size.kv_heads;
+    const double *slopes = mask->alibi_slopes;
+    const size_t heads = problem->size.heads, group = heads / problem->size.kv_heads;
     double *shared = copy_slopes(recipe, 1);
     for (size_t head = 0; head < heads && shared != NULL; head++)
         shared[head] = slopes[head / group];
@@ -576,7 +558,6 @@ CHANGE(RELATIVE_BOTH_WAYS, look_ways(recipe, true, "keys after a query have buck
 /* Exchanges the halves of the buckets for keys before and after a query; its own key keeps the first. */
 CHANGE_BY(RELATIVE_TURNED)
 {
-    struct mask *mask = &recipe->problem.mask;
     const size_t half = mask->buckets / 2;
     if (mask->relative == NULL)
         return NO_RELATIVE;

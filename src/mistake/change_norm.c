@@ -102,7 +102,6 @@ CHANGE_BY(NORM_MISSING)
 
 CHANGE_BY(NORM_TWICE)
 {
-    struct problem *problem = &recipe->problem;
     if (!is_made(&problem->parameters.norms[NORM_INPUTS]))
         return "attn knows no norm of the inputs";
     problem->parameters.norms[NORM_INPUTS].twice = problem->given.residual;
@@ -113,25 +112,16 @@ CHANGE_BY(NORM_TWICE)
     return recipe_make_gate(recipe, gate_sigmoid, NULL);
 }
 
-CHANGE(NORM_WEIGHT_MISSING, change_inputs(recipe, NO_WEIGHTS))
 CHANGE(NORM_BIAS_MISSING, change_inputs(recipe, NO_BIAS))
-CHANGE(NORM_PLUS_1, change_inputs(recipe, PLUS_1))
-CHANGE(NORM_PLUS_1_MISSING, change_inputs(recipe, PLUS_1_MISSING))
-CHANGE(NORM_MEAN_KEPT, change_inputs(recipe, MEAN_KEPT))
-CHANGE(NORM_MEAN_SUBTRACTED, change_inputs(recipe, MEAN_SUBTRACTED))
-CHANGE(NORM_EPS, change_inputs(recipe, OTHER_EPS))
-CHANGE(NORM_UNBIASED, change_inputs(recipe, UNBIASED))
-CHANGE(NORM_OF_SUM, change_inputs(recipe, OF_SUM))
 
 CHANGE_BY(NORM_ADDED)
 {
-    struct problem *problem = &recipe->problem;
     struct norm *norm = &problem->parameters.norms[NORM_INPUTS];
     if (!problem_projects(problem))
         return "nothing is projected";
     if (is_made(norm))
         return "the inputs have a norm";
-    *norm = (struct norm){.kind = recipe->form == 0 ? NORM_LAYER : NORM_RMS, .eps = RECIPE_NORM_EPS};
+    *norm = (struct norm){.kind = form == 0 ? NORM_LAYER : NORM_RMS, .eps = RECIPE_NORM_EPS};
     problem->given.residual = true;
     recipe->changed_projections = OF_ALL;
     return recipe_make_gate(recipe, gate_sigmoid, NULL);
@@ -146,28 +136,19 @@ static bool are_normed(const struct problem *problem)
     return is_made(&problem->parameters.norms[NORM_QUERY]) || is_made(&problem->parameters.norms[NORM_KEY]);
 }
 
-static enum projection_id projection_of_norm(int id)
-{
-    return id == NORM_QUERY ? PROJECTION_QUERY : PROJECTION_KEY;
-}
-
 /* Changes the norms of a set of operands, or the one that exists. */
 static const char *change_some(struct recipe *recipe, unsigned ids, enum norm_change kind)
 {
     const char *reason = NO_NORM;
-    for (int id = NORM_QUERY; id <= NORM_KEY && (id == NORM_QUERY || reason == NULL || reason == NO_NORM); id++) {
-        struct norm *norm = &recipe->problem.parameters.norms[id];
-        if (!is_made(norm) || (ids & 1U << projection_of_norm(id)) == 0)
+    for (enum projection_id id = PROJECTION_QUERY; id <= PROJECTION_KEY && (reason == NULL || reason == NO_NORM);
+         id++) {
+        struct norm *norm = &recipe->problem.parameters.norms[projection_norm(id)];
+        if (!is_made(norm) || (ids & 1U << id) == 0)
             continue;
         reason = change(norm, kind, recipe->form);
-        recipe->changed_steps |= 1U << projection_of_norm(id);
+        recipe->changed_steps |= 1U << id;
     }
     return reason;
-}
-
-static const char *change_both(struct recipe *recipe, enum norm_change kind)
-{
-    return change_some(recipe, OF_QUERY | OF_KEY, kind);
 }
 
 static const char *leave_out(struct recipe *recipe, unsigned ids)
@@ -208,18 +189,22 @@ CHANGE(QK_NORM_SWAPPED, exchange_norms(recipe, NORM_KEY, NORM_QUERY))
 CHANGE(QK_NORM_ONE_FOR_BOTH,
        exchange_norms(recipe, form == 0 ? NORM_QUERY : NORM_KEY, form == 0 ? NORM_QUERY : NORM_KEY))
 
-CHANGE(QK_NORM_WEIGHT_MISSING, change_both(recipe, NO_WEIGHTS))
-CHANGE(QK_NORM_PLUS_1, change_both(recipe, PLUS_1))
-CHANGE(QK_NORM_PLUS_1_MISSING, change_both(recipe, PLUS_1_MISSING))
-CHANGE(QK_NORM_MEAN_KEPT, change_both(recipe, MEAN_KEPT))
-CHANGE(QK_NORM_MEAN_SUBTRACTED, change_both(recipe, MEAN_SUBTRACTED))
-CHANGE(QK_NORM_EPS, change_both(recipe, OTHER_EPS))
-CHANGE(QK_NORM_UNBIASED, change_both(recipe, UNBIASED))
-CHANGE(QK_NORM_OF_SUM, change_both(recipe, OF_SUM))
+/* A mistake of both slots. */
+#define ANY_NORM(id, kind)                         \
+    CHANGE(NORM_##id, change_inputs(recipe, kind)) \
+    CHANGE(QK_NORM_##id, change_some(recipe, OF_QUERY | OF_KEY, kind))
+
+ANY_NORM(WEIGHT_MISSING, NO_WEIGHTS)
+ANY_NORM(PLUS_1, PLUS_1)
+ANY_NORM(PLUS_1_MISSING, PLUS_1_MISSING)
+ANY_NORM(MEAN_KEPT, MEAN_KEPT)
+ANY_NORM(MEAN_SUBTRACTED, MEAN_SUBTRACTED)
+ANY_NORM(EPS, OTHER_EPS)
+ANY_NORM(UNBIASED, UNBIASED)
+ANY_NORM(OF_SUM, OF_SUM)
 
 CHANGE_BY(QK_NORM_AFTER_ROPE)
 {
-    const struct problem *problem = &recipe->problem;
     if (!are_normed(problem))
         return NO_NORM;
     if (problem->rotation.rope.kind == ROPE_NONE)
@@ -258,42 +243,40 @@ static void cut_by_head(const struct recipe *recipe, struct tensor *weight, size
 
 CHANGE_BY(QK_NORM_ALL_HEADS)
 {
-    struct problem *problem = &recipe->problem;
     if (!are_normed(problem))
         return NO_NORM;
     if (problem->size.heads == 1)
         return "there is one head";
-    for (int id = NORM_QUERY; id <= NORM_KEY; id++) {
-        struct norm *norm = &problem->parameters.norms[id];
-        const size_t heads = operand_heads(problem, projection_of_norm(id));
+    for (enum projection_id id = PROJECTION_QUERY; id <= PROJECTION_KEY; id++) {
+        struct norm *norm = &problem->parameters.norms[projection_norm(id)];
+        const size_t heads = operand_heads(problem, id);
         if (!is_made(norm))
             continue;
         if (norm->weight.rank == 0)
             return NO_WEIGHT;
-        if (operand_norm_is_of_all(problem, projection_of_norm(id)))
+        if (operand_norm_is_of_all(problem, id))
             return "the norm covers all heads";
         if (heads > 1)
             repeat_by_head(recipe, &norm->weight, heads);
         if (heads > 1 && norm->bias.rank > 0)
             repeat_by_head(recipe, &norm->bias, heads);
-        recipe->changed_steps |= 1U << projection_of_norm(id);
+        recipe->changed_steps |= 1U << id;
     }
     return NULL;
 }
 
 CHANGE_BY(QK_NORM_EACH_HEAD)
 {
-    struct problem *problem = &recipe->problem;
     const char *reason = are_normed(problem) ? "the norm covers one head" : NO_NORM;
-    for (int id = NORM_QUERY; id <= NORM_KEY; id++) {
-        struct norm *norm = &problem->parameters.norms[id];
-        const size_t heads = operand_heads(problem, projection_of_norm(id));
-        if (!is_made(norm) || !operand_norm_is_of_all(problem, projection_of_norm(id)))
+    for (enum projection_id id = PROJECTION_QUERY; id <= PROJECTION_KEY; id++) {
+        struct norm *norm = &problem->parameters.norms[projection_norm(id)];
+        const size_t heads = operand_heads(problem, id);
+        if (!is_made(norm) || !operand_norm_is_of_all(problem, id))
             continue;
         cut_by_head(recipe, &norm->weight, heads);
         if (norm->bias.rank > 0)
             cut_by_head(recipe, &norm->bias, heads);
-        recipe->changed_steps |= 1U << projection_of_norm(id);
+        recipe->changed_steps |= 1U << id;
         reason = NULL;
     }
     return reason;
@@ -304,18 +287,18 @@ CHANGE_BY(QK_NORM_EACH_HEAD)
 /* The forms: the latents of all, of the query, of key and value. */
 CHANGE_BY(QK_NORM_LATENT_MISSING)
 {
-    struct latent *latent = &recipe->problem.parameters.latent;
+    struct latent *latent = &problem->parameters.latent;
     const bool has_query = latent->query_a.weight.rank > 0;
     if (latent->rank == 0)
         return "key and value do not come from a latent";
-    if (recipe->form != 0 && !has_query)
+    if (form != 0 && !has_query)
         return "the query does not come from a latent";
-    if (recipe->form != 1) {
+    if (form != 1) {
         latent->key_value_norm.left_out = true;
         recipe->changed_projections |= OF_KEY | OF_VALUE;
         recipe_tells(recipe, STAGE_VALUE, "latent . W_key_value_b^T, the latent not normed");
     }
-    if (recipe->form != 2 && has_query) {
+    if (form != 2 && has_query) {
         latent->query_norm.left_out = true;
         recipe->changed_projections |= OF_QUERY;
     }

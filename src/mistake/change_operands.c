@@ -51,8 +51,7 @@ CHANGE(ROLES_QUERY_FOR_VALUE, exchange(recipe, OWN, OWN, QUERY, NULL, "weights .
 /* Inputs in every role need one head as wide as they are. */
 CHANGE_BY(ROLES_ONE_FOR_ALL)
 {
-    const struct problem *problem = &recipe->problem;
-    const enum recipe_role role = (enum recipe_role)((int)RECIPE_ROLE_QUERY + (int)recipe->form);
+    const enum recipe_role role = (enum recipe_role)((int)RECIPE_ROLE_QUERY + (int)form);
     if (!problem_projects(problem))
         return NOT_PROJECTED;
     if (role == RECIPE_ROLE_INPUTS &&
@@ -64,7 +63,6 @@ CHANGE_BY(ROLES_ONE_FOR_ALL)
 
 CHANGE_BY(ROLES_INPUTS_FOR_VALUE)
 {
-    const struct problem *problem = &recipe->problem;
     if (!problem_projects(problem))
         return NOT_PROJECTED;
     if (problem->size.d_in != problem->size.d_value &&
@@ -76,7 +74,7 @@ CHANGE_BY(ROLES_INPUTS_FOR_VALUE)
 
 CHANGE_BY(WEIGHTS_TRANSPOSED)
 {
-    if (recipe->problem.size.queries != recipe->problem.size.keys)
+    if (problem->size.queries != problem->size.keys)
         return "there are not as many queries as keys";
     recipe->weights_transposed = recipe->across = true;
     return recipe_makes(recipe, STAGE_CONTEXT, "weights^T . value");
@@ -164,13 +162,13 @@ static const char *change_bias(struct recipe *recipe, unsigned ids, const enum p
     if (!problem_projects(problem) || !problem->plan.qkv_bias)
         return reason;
     struct module *modules = recipe_copy_modules(recipe);
-    for (int each = 0; each < PROJECTION_COUNT && modules != NULL; each++) {
-        const enum projection_id id = (enum projection_id)each;
+    for (enum projection_id id = 0; id < PROJECTION_COUNT && modules != NULL; id++) {
         const size_t count = problem->parameters.module_count, width = tensor_count(&right[0].projections[id].bias);
         if ((ids & 1U << id) == 0 || right[0].projections[id].bias.rank == 0 ||
             right[0].projections[from[id]].bias.rank == 0)
             continue;
-        recipe_derives(recipe, id, arena_allocate(recipe->arena, count * width, sizeof(double), recipe->error));
+        recipe->addends[id] = arena_allocate(recipe->arena, count * width, sizeof(double), recipe->error);
+        recipe->changed_steps |= 1U << id;
         for (size_t i = 0; i < count && recipe->error->status == STATUS_OK; i++)
             if ((reason = replace_bias(recipe, id, &modules[i].projections[id], &right[i].projections[from[id]].bias,
                                        times, i * width)) != NULL)
@@ -200,8 +198,7 @@ CHANGE_BY(BIAS_SWAPPED)
                                                                 {PROJECTION_KEY, PROJECTION_QUERY, PROJECTION_VALUE},
                                                                 {PROJECTION_VALUE, PROJECTION_KEY, PROJECTION_QUERY}};
     static const unsigned SETS[] = {OF_KEY | OF_VALUE, OF_QUERY | OF_KEY, OF_QUERY | OF_VALUE};
-    const size_t form = (size_t)recipe->form;
-    return change_bias(recipe, SETS[form], FROM[form], 1, "inputs . the matrix + the other one's bias");
+    return change_bias(recipe, SETS[(size_t)form], FROM[(size_t)form], 1, "inputs . the matrix + the other one's bias");
 }
 
 /* --- growth and clip --------------------------------------------------------------------------------------------- */
@@ -220,8 +217,8 @@ static const char *split(struct recipe *recipe, enum recipe_split kind, const ch
     if (!problem_projects(problem) || problem->plan.stacked || problem->size.heads == 1)
         return "nothing is split into heads";
     recipe->split = kind;
-    for (int id = 0; id < PROJECTION_COUNT; id++)
-        recipe_makes(recipe, recipe_projected(recipe, (enum projection_id)id), formula);
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++)
+        recipe_makes(recipe, recipe_projected(recipe, id), formula);
     return NULL;
 }
 
@@ -247,21 +244,19 @@ static const char NO_SCORES[] = "--rounding operations has no scores";
 /* Uses one head, whose scores are the sum of those of all. The forms: the root in the scale. */
 CHANGE_BY(SPLIT_MISSING)
 {
-    struct problem *problem = &recipe->problem;
     if (problem->size.heads == 1 || problem->size.heads != problem->size.kv_heads || problem->plan.stacked)
         return "nothing is split into heads";
     if (problem->rounding.when == ROUNDING_OPERATIONS)
         return NO_SCORES;
     recipe->split = RECIPE_SPLIT_NONE;
     recipe_makes(recipe, STAGE_SCORES, "query . key^T of all columns, as one head");
-    if (recipe->form == 0)
+    if (form == 0)
         problem->scaling.factor /= sqrt((double)problem->size.heads);
     return NULL;
 }
 
 CHANGE_BY(SPLIT_NOT_TRANSPOSED)
 {
-    const struct problem *problem = &recipe->problem;
     if (problem->size.heads == 1 || problem->size.heads != problem->size.kv_heads || problem->plan.stacked)
         return "nothing is split into heads";
     if (problem->drop.share > 0)
@@ -302,41 +297,36 @@ static const char *no_square_out(const struct problem *problem)
                                                                                    : NULL;
 }
 
-CHANGE_BY(OUT_MISSING)
-{
-    if (!recipe->problem.plan.has_out)
-        return NO_OUT;
-    recipe->problem.plan.has_out = false;
-    return recipe_makes(recipe, STAGE_OUTPUT, "heads side by side");
-}
+CHANGE_WHERE(OUT_MISSING, problem->plan.has_out, NO_OUT,
+             (problem->plan.has_out = false, recipe_makes(recipe, STAGE_OUTPUT, "heads side by side")))
 
 CHANGE_BY(OUT_TRANSPOSED)
 {
-    struct projection *out = &recipe->problem.parameters.out;
+    struct projection *out = &problem->parameters.out;
     recipe->output_changed = true;
     out->transposed = !out->transposed;
     recipe_tells(recipe, STAGE_OUTPUT, "heads . out_proj.weight");
-    return no_square_out(&recipe->problem);
+    return no_square_out(problem);
 }
 
 CHANGE_BY(OUT_BIAS_MISSING)
 {
-    if (!recipe->problem.plan.has_out)
+    if (!problem->plan.has_out)
         return NO_OUT;
-    if (recipe->problem.parameters.out.bias.rank == 0)
+    if (problem->parameters.out.bias.rank == 0)
         return "out_proj has no bias";
     recipe->output_changed = true;
-    recipe->problem.parameters.out.bias.rank = 0;
+    problem->parameters.out.bias.rank = 0;
     return NULL;
 }
 
 CHANGE_BY(OUT_BIAS_TWICE)
 {
-    struct tensor *bias = &recipe->problem.parameters.out.bias;
+    struct tensor *bias = &problem->parameters.out.bias;
     const struct tensor own = *bias;
     const size_t count = tensor_count(&own);
-    if (!recipe->problem.plan.has_out || own.rank == 0)
-        return recipe->problem.plan.has_out ? "out_proj has no bias" : NO_OUT;
+    if (!problem->plan.has_out || own.rank == 0)
+        return problem->plan.has_out ? "out_proj has no bias" : NO_OUT;
     recipe->output_changed = true;
     if (tensor_create(bias, own.dtype, 1, &count, recipe->arena, recipe->error) != STATUS_OK)
         return NULL;
@@ -353,12 +343,11 @@ CHANGE_BY(OUT_TWICE)
 {
     recipe->out_twice = true;
     recipe_makes(recipe, STAGE_OUTPUT, "heads through out_proj twice");
-    return no_square_out(&recipe->problem);
+    return no_square_out(problem);
 }
 
 CHANGE_BY(OUT_RESIDUAL)
 {
-    const struct problem *problem = &recipe->problem;
     const enum stage last = problem_last_stage(problem);
     if (!problem_projects(problem))
         return NOT_PROJECTED;
@@ -370,21 +359,20 @@ CHANGE_BY(OUT_RESIDUAL)
 
 CHANGE_BY(OUT_NORMED_ADDED)
 {
-    const char *reason = change_OUT_RESIDUAL(recipe);
+    const char *reason = change_OUT_RESIDUAL(recipe, problem, mask, form);
     recipe->adds_normed = true;
-    if (!stage_applies(&recipe->problem, STAGE_NORMED))
+    if (!stage_applies(problem, STAGE_NORMED))
         return "the inputs are not normed here";
-    return reason != NULL ? reason : recipe_makes(recipe, problem_last_stage(&recipe->problem), ", plus normed");
+    return reason != NULL ? reason : recipe_makes(recipe, problem_last_stage(problem), ", plus normed");
 }
 
 CHANGE_BY(OUT_NORMED)
 {
-    const int form = (int)recipe->form;
-    if (!problem_projects(&recipe->problem))
+    if (!problem_projects(problem))
         return NOT_PROJECTED;
     recipe->norms_result = form < 2 ? NORM_LAYER : NORM_RMS;
-    return form % 2 == 1 ? change_OUT_RESIDUAL(recipe)
-                         : recipe_makes(recipe, problem_last_stage(&recipe->problem), ", normed");
+    return (int)form % 2 == 1 ? change_OUT_RESIDUAL(recipe, problem, mask, form)
+                              : recipe_makes(recipe, problem_last_stage(problem), ", normed");
 }
 
 /* --- gate -------------------------------------------------------------------------------------------------------- */
@@ -437,15 +425,14 @@ CHANGE_BY(GATE_FUNCTION)
                  {silu, "silu(x . W_gate)"},
                  {tanh, "tanh(x . W_gate)"},
                  {sigmoid_twice, "sigmoid(sigmoid(x . W_gate))"}};
-    const size_t form = (size_t)recipe->form;
-    return recipe_make_gate(recipe, FORMS[form].function, FORMS[form].formula);
+    return recipe_make_gate(recipe, FORMS[(size_t)form].function, FORMS[(size_t)form].formula);
 }
 
 CHANGE_BY(GATE_VIEW)
 {
-    const struct problem_sizes *size = &recipe->problem.size;
-    const struct tensor own = recipe->problem.given.gate;
-    struct tensor *gate = &recipe->problem.given.gate;
+    const struct problem_sizes *size = &problem->size;
+    const struct tensor own = problem->given.gate;
+    struct tensor *gate = &problem->given.gate;
     const size_t d = size->d_value, heads = size->heads, rows = size->queries;
     double *numbers = arena_allocate(recipe->arena, d, sizeof *numbers, recipe->error);
     if (own.rank == 0)
@@ -500,10 +487,10 @@ static const char *misread(struct recipe *recipe, unsigned ids, enum recipe_bits
         return "query, key and value are not given";
     if (bits == RECIPE_BITS_BF16 && recipe->problem.rounding.dtype != DTYPE_F16)
         return "nothing is float16";
-    for (int id = 0; id < PROJECTION_COUNT; id++)
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++)
         if (ids & 1U << id) {
             recipe->bits[id] = bits;
-            recipe_makes(recipe, recipe_projected(recipe, (enum projection_id)id),
+            recipe_makes(recipe, recipe_projected(recipe, id),
                          bits == RECIPE_BITS_BF16 ? "given in float16, its bits read as bfloat16"
                                                   : "given, its bytes read in the wrong order");
         }
@@ -581,10 +568,6 @@ CHANGE(DTYPE_F16, change_dtype(recipe, DTYPE_F16))
 CHANGE(DTYPE_F8E4M3, change_dtype(recipe, DTYPE_F8E4M3))
 CHANGE(DTYPE_F8E5M2, change_dtype(recipe, DTYPE_F8E5M2))
 
-CHANGE_BY(OVERFLOW_F16)
-{
-    if (recipe->problem.rounding.when == ROUNDING_OPERATIONS)
-        return NO_SCORES;
-    recipe->overflows = true;
-    return recipe_makes(recipe, STAGE_SCORES, "query . key^T in float16, infinite above 65504");
-}
+CHANGE_WHERE(OVERFLOW_F16, problem->rounding.when != ROUNDING_OPERATIONS, NO_SCORES,
+             (recipe->overflows = true,
+              recipe_makes(recipe, STAGE_SCORES, "query . key^T in float16, infinite above 65504")))

@@ -123,9 +123,8 @@ static enum status repack(struct recipe *recipe, const struct packed *packed, pa
     }
     for (int id = 0; id < PROJECTION_COUNT; id++)
         has_bias = has_bias || packed->projections[id].bias.rank > 0;
-    for (int id = 0; id < PROJECTION_COUNT && row != NULL; id++)
-        if (create_projection(recipe, packed, PROJECTION_COUNT, (enum projection_id)id, has_bias, &made[id]) !=
-            STATUS_OK)
+    for (enum projection_id id = 0; id < PROJECTION_COUNT && row != NULL; id++)
+        if (create_projection(recipe, packed, PROJECTION_COUNT, id, has_bias, &made[id]) != STATUS_OK)
             return recipe->error->status;
     for (size_t at = 0; at < rows && row != NULL; at++) {
         const struct packed_row to = read(packed, at);
@@ -154,8 +153,8 @@ static const char *read_otherwise(struct recipe *recipe, packing_order *lies, pa
         memcpy(modules[0].projections, made, sizeof made);
         recipe->changed_projections = OF_ALL;
     }
-    for (int id = 0; id < PROJECTION_COUNT; id++)
-        recipe_tells(recipe, projection_stage((enum projection_id)id), formula);
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++)
+        recipe_tells(recipe, projection_stage(id), formula);
     return NULL;
 }
 
@@ -183,7 +182,6 @@ static struct packed_row by_gate(const struct packed *packed, size_t at)
 /* The forms: all queries, then all gates; or each head's gate, then its query. */
 CHANGE_BY(PACKING_GATE)
 {
-    struct problem *problem = &recipe->problem;
     struct projection pair[] = {{.transposed = false}, problem->parameters.gate}, made[2];
     const size_t d = problem->size.d_head, heads = problem->size.heads;
     if (pair[1].weight.rank == 0 || pair[1].weight.shape[0] != heads * d)
@@ -199,8 +197,7 @@ CHANGE_BY(PACKING_GATE)
             return NULL;
     for (size_t at = 0; at < 2 * heads * d; at++) {
         const struct packed_row to = in_blocks(&packed, at);
-        copy_row(&packed,
-                 recipe->form == 0 ? by_gate(&packed, at) : in_blocks(&packed, (at + heads * d) % (2 * heads * d)),
+        copy_row(&packed, form == 0 ? by_gate(&packed, at) : in_blocks(&packed, (at + heads * d) % (2 * heads * d)),
                  &made[to.id], to.row, row);
     }
     modules[0].projections[PROJECTION_QUERY] = made[0];
@@ -248,9 +245,8 @@ static void permute_columns(struct recipe *recipe, unsigned ids, recipe_order *f
 {
     const struct problem *problem = &recipe->problem;
     size_t first = 0;
-    for (int id = 0; id < PROJECTION_COUNT; id++) {
-        const size_t d = id == PROJECTION_VALUE ? problem->size.d_value : problem->size.d_head,
-                     columns = operand_heads(problem, (enum projection_id)id) * d;
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++) {
+        const size_t d = operand_columns(problem, id), columns = operand_heads(problem, id) * d;
         if (ids & 1U << id)
             recipe->moved[id] = arena_allocate(recipe->arena, columns, sizeof *recipe->moved[id], recipe->error);
         for (size_t at = 0; at < columns && recipe->moved[id] != NULL; at++)

@@ -95,11 +95,11 @@ static const char *read_all(struct recipe *recipe, const struct reading *reading
     const char *reason = make_longer(recipe, keys);
     if (reason != NULL)
         return reason;
-    for (int id = PROJECTION_KEY; id <= PROJECTION_VALUE; id++) {
-        if (read_operand(recipe, reading, (enum projection_id)id) != STATUS_OK)
+    for (enum projection_id id = PROJECTION_KEY; id <= PROJECTION_VALUE; id++) {
+        if (read_operand(recipe, reading, id) != STATUS_OK)
             return NULL;
         if (formula != NULL)
-            recipe_tells(recipe, recipe_projected(recipe, (enum projection_id)id), formula);
+            recipe_tells(recipe, recipe_projected(recipe, id), formula);
     }
     return NULL;
 }
@@ -224,7 +224,6 @@ static bool begin_whole_pages(struct recipe *recipe, struct reading *reading, bo
 /* The forms: queries are the last of those, or keep their positions. */
 CHANGE_BY(PAGES_TAIL_COUNTED)
 {
-    struct problem *problem = &recipe->problem;
     struct reading reading;
     const char *reason;
     if (!begin_whole_pages(recipe, &reading, true, &reason))
@@ -232,7 +231,7 @@ CHANGE_BY(PAGES_TAIL_COUNTED)
     reason = read_all(recipe, &reading, NULL);
     if (reason != NULL)
         return reason;
-    if (recipe->form == 0)
+    if (form == 0)
         problem->mask.lengths = reading.lengths;
     else
         recipe->rules[recipe->rule_count++] = (struct recipe_rule){.place = end_with_page};
@@ -245,6 +244,6 @@ CHANGE_BY(PAGES_LAST_MISSING)
     const char *reason;
     if (!begin_whole_pages(recipe, &reading, false, &reason))
         return reason;
-    recipe->problem.mask.lengths = reading.lengths;
+    mask->lengths = reading.lengths;
     return NULL;
 }

@@ -11,9 +11,9 @@ enum { BOTH = OF_QUERY | OF_KEY };
 static const char *change_steps(struct recipe *recipe, unsigned ids, const char *formula)
 {
     recipe->changed_steps |= ids;
-    for (int id = 0; id < PROJECTION_COUNT && formula != NULL; id++)
+    for (enum projection_id id = 0; id < PROJECTION_COUNT && formula != NULL; id++)
         if (ids & 1U << id)
-            recipe_tells(recipe, projection_stage((enum projection_id)id), formula);
+            recipe_tells(recipe, projection_stage(id), formula);
     return NULL;
 }
 
@@ -48,26 +48,23 @@ CHANGE(ROPE_HALVES, read_as(recipe, ROPE_HALF))
 
 CHANGE_BY(ROPE_THETA)
 {
-    struct rope_settings settings = recipe->problem.rotation.settings;
+    struct rope_settings settings = problem->rotation.settings;
     if (settings.kind == ROPE_NONE)
         return NO_ROPE;
-    if (settings.theta == recipe->form)
+    if (settings.theta == form)
         return "the rotation has this theta already";
-    settings.theta = recipe->form;
-    return make_rope(recipe, &settings, recipe->problem.size.d_head);
+    settings.theta = form;
+    return make_rope(recipe, &settings, problem->size.d_head);
 }
 
-/* Changes the exponents, -(step i + start) / n. */
-static const char *raise_by(struct recipe *recipe, double step, double start)
+/* The forms of the exponents, -(step i + start) / n: -i / n, -4 i / n, -2 (i + 1) / n. */
+CHANGE_BY(ROPE_EXPONENT)
 {
-    struct rope_settings settings = recipe->problem.rotation.settings;
-    settings.step = step;
-    settings.start = start;
-    return settings.kind == ROPE_NONE ? NO_ROPE : make_rope(recipe, &settings, recipe->problem.size.d_head);
+    struct rope_settings settings = problem->rotation.settings;
+    settings.step = form == 0 ? 1 : form == 1 ? 4 : 2;
+    settings.start = form == 2 ? 2 : 0;
+    return settings.kind == ROPE_NONE ? NO_ROPE : make_rope(recipe, &settings, problem->size.d_head);
 }
-
-/* The forms: -i / n, -4 i / n, -2 (i + 1) / n. */
-CHANGE(ROPE_EXPONENT, raise_by(recipe, form == 0 ? 1 : form == 1 ? 4 : 2, form == 2 ? 2 : 0))
 
 static const char NO_SCALING[] = "the frequencies are not scaled";
 
@@ -126,53 +123,46 @@ SCALING(ROPE_SCALING_LISTS, kind == ROPE_SCALING_LONGROPE, "the scaling is not l
 
 CHANGE_BY(ROPE_SCALING_ATTENTION_ALONE)
 {
-    const double attention = recipe->problem.rotation.rope.attention;
-    const char *reason = change_ROPE_SCALING_MISSING(recipe);
-    recipe->problem.rotation.rope.attention = attention;
+    const double attention = problem->rotation.rope.attention;
+    const char *reason = change_ROPE_SCALING_MISSING(recipe, problem, mask, form);
+    problem->rotation.rope.attention = attention;
     return attention == 1 ? "the scaling has no attention factor" : reason;
 }
 
-static const char *why_all_columns(const struct rope *rope)
+/* Rotates so many columns, 0: all, at the end of a head or not, where only some are rotated. */
+static const char *rotate_others(struct recipe *recipe, size_t columns, bool last)
 {
-    return rope->kind == ROPE_NONE ? NO_ROPE : rope->columns == rope->width ? "all columns are rotated" : NULL;
+    const struct rope *rope = &recipe->problem.rotation.rope;
+    struct rope_settings settings = recipe->problem.rotation.settings;
+    settings.columns = columns;
+    settings.last = last;
+    return rope->kind == ROPE_NONE        ? NO_ROPE
+           : rope->columns == rope->width ? "all columns are rotated"
+                                          : make_rope(recipe, &settings, recipe->problem.size.d_head);
 }
 
-CHANGE_BY(ROPE_ALL_COLUMNS)
-{
-    struct rope_settings settings = recipe->problem.rotation.settings;
-    const char *reason = why_all_columns(&recipe->problem.rotation.rope);
-    settings.columns = 0;
-    settings.last = false;
-    return reason != NULL ? reason : make_rope(recipe, &settings, recipe->problem.size.d_head);
-}
-
-CHANGE_BY(ROPE_OTHER_END)
-{
-    struct rope_settings settings = recipe->problem.rotation.settings;
-    const char *reason = why_all_columns(&recipe->problem.rotation.rope);
-    settings.last = !settings.last;
-    return reason != NULL ? reason : make_rope(recipe, &settings, recipe->problem.size.d_head);
-}
+CHANGE(ROPE_ALL_COLUMNS, rotate_others(recipe, 0, false))
+CHANGE(ROPE_OTHER_END, rotate_others(recipe, problem->rotation.settings.columns, !problem->rotation.settings.last))
 
 /* The forms: twice, or half as many. */
 CHANGE_BY(ROPE_COLUMNS)
 {
-    const struct rope *rope = &recipe->problem.rotation.rope;
-    struct rope_settings settings = recipe->problem.rotation.settings;
-    settings.columns = recipe->form == 0 ? 2 * rope->columns : rope->columns / 2;
+    const struct rope *rope = &problem->rotation.rope;
+    struct rope_settings settings = problem->rotation.settings;
+    settings.columns = form == 0 ? 2 * rope->columns : rope->columns / 2;
     return rope->kind == ROPE_NONE                                       ? NO_ROPE
            : settings.columns > rope->width || settings.columns % 2 != 0 ? "a head has no such columns"
            : settings.columns == rope->width                             ? "rope-all-columns does the same"
-                                             : make_rope(recipe, &settings, recipe->problem.size.d_head);
+                                             : make_rope(recipe, &settings, problem->size.d_head);
 }
 
 /* Uses the exponents -2 i / d in place of -2 i / n. */
 CHANGE_BY(ROPE_EXPONENT_OF_HEAD)
 {
-    const struct rope right = recipe->problem.rotation.rope;
-    const char *reason = change_ROPE_ALL_COLUMNS(recipe);
-    recipe->problem.rotation.rope.first = right.first;
-    recipe->problem.rotation.rope.columns = right.columns;
+    const struct rope right = problem->rotation.rope;
+    const char *reason = change_ROPE_ALL_COLUMNS(recipe, problem, mask, form);
+    problem->rotation.rope.first = right.first;
+    problem->rotation.rope.columns = right.columns;
     return reason;
 }
 
@@ -224,7 +214,6 @@ CHANGE(ROPE_BF16, problem->rounding.dtype == DTYPE_BF16 ? "all is in bfloat16"
 
 CHANGE_BY(ROPE_BEFORE_SPLIT)
 {
-    const struct problem *problem = &recipe->problem;
     const struct rope right = problem->rotation.rope;
     const struct rope_settings settings = problem->rotation.settings;
     const size_t heads[] = {problem->size.heads, problem->size.kv_heads};
@@ -238,15 +227,15 @@ CHANGE_BY(ROPE_BEFORE_SPLIT)
             return reason;
         recipe->all_heads[id] = problem->rotation.rope;
     }
-    recipe->problem.rotation.rope = right;
+    problem->rotation.rope = right;
     return turn(recipe, RECIPE_TURN_ALL_HEADS, BOTH_BY("all heads rotated as one"));
 }
 
 CHANGE_BY(ROPE_TWICE)
 {
-    if (recipe->problem.rotation.rope.kind == ROPE_PAIRS_TO_HALVES)
+    if (problem->rotation.rope.kind == ROPE_PAIRS_TO_HALVES)
         return "pairs written as halves cannot be rotated twice";
-    recipe->problem.rotation.rope.attention *= recipe->problem.rotation.rope.attention;
+    problem->rotation.rope.attention *= problem->rotation.rope.attention;
     return multiply(recipe, 2, DTYPE_F64, ", rotated twice by its position");
 }
 
@@ -308,9 +297,9 @@ CHANGE(ROPE_PAST_MISSING, problem->rotation.past == 0 ? "there is no past"
 
 CHANGE_BY(ROPE_ON_VALUES)
 {
-    if (recipe->problem.rotation.rope.kind == ROPE_NONE)
+    if (problem->rotation.rope.kind == ROPE_NONE)
         return NO_ROPE;
-    if (recipe->problem.size.d_value != recipe->problem.size.d_head)
+    if (problem->size.d_value != problem->size.d_head)
         return "value and key differ in columns";
     recipe->rotates_value = true;
     recipe->changed_steps |= OF_VALUE;

@@ -68,7 +68,7 @@ CHANGE(SCALE_NEGATIVE, problem->rounding.when == ROUNDING_OPERATIONS
 
 CHANGE_BY(SCALE_AFTER_SOFTMAX)
 {
-    recipe->weights_factor = scale_of(&recipe->problem) / recipe->problem.scaling.temperature;
+    recipe->weights_factor = scale_of(problem) / problem->scaling.temperature;
     recipe_makes(recipe, STAGE_WEIGHTS, "softmax of unscaled scores, then x the scale");
     return scale_by(recipe, 1);
 }
@@ -123,8 +123,8 @@ static const char *score(struct recipe *recipe, recipe_row *make, const char *fo
 
 CHANGE_BY(SCORES_COSINE)
 {
-    if (recipe->form == 0)
-        scale_by(recipe, recipe->problem.scaling.temperature);
+    if (form == 0)
+        scale_by(recipe, problem->scaling.temperature);
     return score(recipe, cosine, "query . key^T over their lengths");
 }
 
@@ -172,10 +172,10 @@ CHANGE(SOFTCAP_NOT_MULTIPLIED, cap(recipe, cap_to_1, "tanh(scaled / softcap)"))
 
 CHANGE_BY(SOFTCAP_AFTER_MASK)
 {
-    if (!recipe->problem.masks)
+    if (!problem->masks)
         return "there is no mask";
     recipe->caps_masked = true;
-    if (recipe->problem.scaling.softcap > 0)
+    if (problem->scaling.softcap > 0)
         recipe_makes(recipe, STAGE_MASKED, "softcap x tanh(scaled / softcap), -softcap where masked");
     return cap(recipe, cap_later, "scaled, not yet capped");
 }

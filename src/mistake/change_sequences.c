@@ -15,7 +15,6 @@ static const char *why_not(const struct recipe *recipe)
 
 CHANGE_BY(SEQUENCES_MISSING)
 {
-    struct mask *mask = &recipe->problem.mask;
     const char *reason = why_not(recipe);
     if (reason != NULL)
         return reason;

@@ -264,9 +264,9 @@ const char *recipe_mix_rows(struct recipe *recipe, bool sums, bool maxima)
 
 CHANGE_BY(SOFTMAX_NO_KEEPDIM)
 {
-    const char *reason = recipe_mix_rows(recipe, recipe->form != 2, recipe->form >= 2);
+    const char *reason = recipe_mix_rows(recipe, form != 2, form >= 2);
     return reason != NULL ? reason
-                          : recipe_makes_by(recipe, STAGE_WEIGHTS, recipe->form == 1 ? exp_shifted : exp_only,
+                          : recipe_makes_by(recipe, STAGE_WEIGHTS, form == 1 ? exp_shifted : exp_only,
                                             "exp over the sum or maximum of row j");
 }
 
@@ -274,23 +274,11 @@ CHANGE_BY(SOFTMAX_NO_KEEPDIM)
 
 static const char NO_DROPOUT[] = "there is no dropout";
 
-static void drop_by(const struct attention_row *row, double factor)
+static void drop_by_factor(const struct attention_row *row, const struct recipe *recipe)
 {
-    const double *weights = row->stages[STAGE_WEIGHTS];
     for (size_t j = 0; j < row->problem->size.keys; j++)
-        row->stages[STAGE_DROPPED][j] = row->kept[j] ? weights[j] * factor : 0;
+        row->stages[STAGE_DROPPED][j] = row->kept[j] ? row->stages[STAGE_WEIGHTS][j] * recipe->kept_factor : 0;
     dtype_round(row->problem->rounding.dtype, row->stages[STAGE_DROPPED], row->problem->size.keys);
-}
-
-static void drop_only(const struct attention_row *row, const struct recipe *recipe)
-{
-    (void)recipe;
-    drop_by(row, 1);
-}
-
-static void divide_by_p(const struct attention_row *row, const struct recipe *recipe)
-{
-    drop_by(row, 1 / recipe->problem.drop.share);
 }
 
 /* Copies the weights: dropout came before. */
@@ -301,39 +289,35 @@ static void drop_nothing(const struct attention_row *row, const struct recipe *r
     dtype_round(row->problem->rounding.dtype, row->stages[STAGE_DROPPED], row->problem->size.keys);
 }
 
-static const char *drop(struct recipe *recipe, recipe_row *make, const char *formula)
+static const char *drop(struct recipe *recipe, double factor, const char *formula)
 {
-    return recipe->problem.drop.share == 0 ? NO_DROPOUT : recipe_makes_by(recipe, STAGE_DROPPED, make, formula);
+    recipe->kept_factor = factor;
+    return recipe->problem.drop.share == 0 ? NO_DROPOUT
+                                           : recipe_makes_by(recipe, STAGE_DROPPED, drop_by_factor, formula);
 }
 
-CHANGE(DROPOUT_NOT_RESCALED, drop(recipe, drop_only, "weights where kept, else 0"))
-CHANGE(DROPOUT_DIVIDED_BY_P, drop(recipe, divide_by_p, "weights / p where kept, else 0"))
+CHANGE(DROPOUT_NOT_RESCALED, drop(recipe, 1, "weights where kept, else 0"))
+CHANGE(DROPOUT_DIVIDED_BY_P, drop(recipe, 1 / problem->drop.share, "weights / p where kept, else 0"))
 
 CHANGE_BY(DROPOUT_BEFORE_SOFTMAX)
 {
-    if (recipe->problem.drop.share == 0)
+    if (problem->drop.share == 0)
         return NO_DROPOUT;
     recipe->drops_scores = true;
-    if ((recipe->problem.mistake.wrong & STAGE_BIT(STAGE_WEIGHTS)) == 0)
+    if ((problem->mistake.wrong & STAGE_BIT(STAGE_WEIGHTS)) == 0)
         recipe_makes(recipe, STAGE_WEIGHTS, "softmax of scores, some of them dropped");
-    return drop(recipe, drop_nothing, "weights");
+    return recipe_makes_by(recipe, STAGE_DROPPED, drop_nothing, "weights");
 }
 
-CHANGE_BY(DROPOUT_MISSING)
-{
-    if (recipe->problem.drop.share == 0)
-        return NO_DROPOUT;
-    recipe->problem.drop.share = 0;
-    return recipe_tells(recipe, STAGE_DROPPED, "weights, nothing dropped");
-}
+CHANGE_WHERE(DROPOUT_MISSING, problem->drop.share != 0, NO_DROPOUT,
+             (problem->drop.share = 0, recipe_tells(recipe, STAGE_DROPPED, "weights, nothing dropped")))
 
 /* The generator is past the parameters, drawn or not; it has not moved if they are given and nothing was dropped. */
 CHANGE_BY(DROPOUT_ON)
 {
-    struct problem *problem = &recipe->problem;
     if (problem->drop.share > 0)
         return "there is dropout";
-    problem->drop.share = recipe->form;
+    problem->drop.share = form;
     if (problem->parameters.given && !problem->drop.seeded)
         parameters_pass(&problem->plan, &problem->drop.generator, recipe->error);
     return NULL;

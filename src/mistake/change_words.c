@@ -56,34 +56,28 @@ CHANGE_BY(RESIDUAL_MISSING)
 {
     recipe->leaves_residual = true;
     recipe_makes(recipe, STAGE_RESIDUAL, ", inputs not added");
-    return recipe->problem.size.words > 0 ? NULL : NO_UNEMBEDDING;
+    return problem->size.words > 0 ? NULL : NO_UNEMBEDDING;
 }
 
 CHANGE_BY(RESIDUAL_WITHOUT_POSITIONS)
 {
     recipe->bare_residual = true;
     recipe_makes(recipe, STAGE_RESIDUAL, ", plus inputs without positions");
-    return recipe->problem.size.words == 0             ? NO_UNEMBEDDING
-           : recipe->problem.given.positions.rank == 0 ? NO_POSITIONS
-                                                       : NULL;
+    return problem->size.words == 0 ? NO_UNEMBEDDING : problem->given.positions.rank == 0 ? NO_POSITIONS : NULL;
 }
 
 CHANGE_BY(UNEMBEDDING_TRANSPOSED)
 {
-    struct projection *unembedding = &recipe->problem.parameters.words.unembedding;
-    if (recipe->problem.size.words == 0)
+    struct projection *unembedding = &problem->parameters.words.unembedding;
+    if (problem->size.words == 0)
         return NO_UNEMBEDDING;
-    if (recipe->problem.size.words != recipe->problem.size.d_in)
+    if (problem->size.words != problem->size.d_in)
         return "the unembedding is not square";
     unembedding->transposed = !unembedding->transposed;
     return recipe_tells(recipe, STAGE_LOGITS, "residual . unembedding^T");
 }
 
-CHANGE_BY(UNEMBEDDING_BIAS_MISSING)
-{
-    struct projection *unembedding = &recipe->problem.parameters.words.unembedding;
-    if (unembedding->bias.rank == 0)
-        return "there is no unembedding_bias";
-    unembedding->bias.rank = 0;
-    return recipe_tells(recipe, STAGE_LOGITS, "residual . unembedding");
-}
+CHANGE_WHERE(UNEMBEDDING_BIAS_MISSING, problem->parameters.words.unembedding.bias.rank > 0,
+             "there is no unembedding_bias",
+             (problem->parameters.words.unembedding.bias.rank = 0,
+              recipe_tells(recipe, STAGE_LOGITS, "residual . unembedding")))

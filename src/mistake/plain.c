@@ -28,11 +28,10 @@ const size_t *plain_rows(const struct recipe *recipe, const size_t *rows, size_t
 double plain_bytes(const struct problem *problem, size_t row_count)
 {
     double numbers = 0;
-    for (int stage = 0; stage < STAGE_COUNT && !STAGES[stage].backward; stage++)
-        if (stage_is_of_words((enum stage)stage) ? problem->size.words > 0
-                                                 : !stage_is_of_inputs((enum stage)stage) || stage == STAGE_NORMED)
+    for (enum stage stage = 0; stage < STAGE_COUNT && !STAGES[stage].backward; stage++)
+        if (stage_is_of_words(stage) ? problem->size.words > 0 : !stage_is_of_inputs(stage) || stage == STAGE_NORMED)
             numbers += (double)problem->size.items * (double)problem->size.heads * (double)row_count *
-                       (double)problem_columns_of_head(problem, (enum stage)stage);
+                       (double)problem_columns_of_head(problem, stage);
     return 2 * sizeof(double) * numbers;
 }
 
@@ -217,24 +216,17 @@ static void make_masked(const struct plain *plain, double *masked)
 
 /* --- all of them ------------------------------------------------------------------------------------------------- */
 
-/* For somebody's own masked scores: numbers take part, whatever the mask says; those up to PLAIN_MASKED do not. */
-static void follow_masked(struct plain *plain)
+/* For somebody's own numbers, whatever the mask says: masked scores above PLAIN_MASKED take part, and each weight that
+ * is not 0 multiplies its value. */
+static void follow_own(struct plain *plain, enum stage stage)
 {
-    const double *masked = plain->own[STAGE_MASKED];
-    const size_t keys = plain->problem->size.keys, count = plain_count(plain->problem, STAGE_MASKED, plain->row_count);
-    for (size_t i = 0; i < count; i++) {
-        plain->empty[i / keys] = (i % keys == 0 || plain->empty[i / keys]) && masked[i] <= PLAIN_MASKED;
-        plain->bias[i] = masked[i] <= PLAIN_MASKED ? -INFINITY : 0;
-    }
-}
-
-/* For somebody's own weights: each that is not 0 multiplies its value. */
-static void follow_weights(struct plain *plain, enum stage stage)
-{
+    const double *own = plain->own[stage];
     const size_t keys = plain->problem->size.keys, count = plain_count(plain->problem, stage, plain->row_count);
+    const bool masks = stage == STAGE_MASKED;
     for (size_t i = 0; i < count; i++) {
-        plain->empty[i / keys] = false;
-        plain->bias[i] = plain->own[stage][i] == 0 ? -INFINITY : 0;
+        const bool out = masks ? own[i] <= PLAIN_MASKED : own[i] == 0;
+        plain->empty[i / keys] = masks && out && (i % keys == 0 || plain->empty[i / keys]);
+        plain->bias[i] = out ? -INFINITY : 0;
     }
 }
 
@@ -248,10 +240,8 @@ static enum status make_stage(struct maker *maker, enum stage stage)
         memset(numbers, 0, plain_count(plain->problem, stage, plain->row_count) * sizeof *numbers);
     if (plain->own[stage] != NULL) {
         memcpy(numbers, plain->own[stage], plain_count(plain->problem, stage, plain->row_count) * sizeof *numbers);
-        if (stage == STAGE_MASKED)
-            follow_masked(plain);
-        else if (stage == STAGE_WEIGHTS || stage == STAGE_DROPPED)
-            follow_weights(plain, stage);
+        if (stage == STAGE_MASKED || stage == STAGE_WEIGHTS || stage == STAGE_DROPPED)
+            follow_own(plain, stage);
         return STATUS_OK;
     }
     if (stage == STAGE_POSITIONS || stage == STAGE_EMBEDDED) {
@@ -302,8 +292,7 @@ static enum status allocate_stages(struct maker *maker, uint64_t stages)
         return plain->error->status;
     for (size_t j = 0; j < keys; j++)
         maker->weights_column[keys + j] = 0;
-    for (int each = 0; each < STAGE_COUNT; each++) {
-        const enum stage stage = (enum stage)each;
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++) {
         const bool embeds = (stage == STAGE_POSITIONS || stage == STAGE_EMBEDDED) && stage_applies(problem, stage);
         if ((!(stages & STAGE_BIT(stage)) || (!stage_is_attended(stage) && !embeds)) &&
             (stage != STAGE_NORMED || !plain->wants_normed))

@@ -16,11 +16,6 @@ static size_t tokens_of(const struct problem *problem, enum projection_id id)
     return id == PROJECTION_QUERY ? problem->size.queries : problem->size.keys;
 }
 
-static size_t columns_of(const struct problem *problem, enum projection_id id)
-{
-    return id == PROJECTION_VALUE ? problem->size.d_value : problem->size.d_head;
-}
-
 /* --- x . W + bias ------------------------------------------------------------------------------------------------ */
 
 /* Loads a row of the projection's input: inputs, or normed. */
@@ -96,7 +91,7 @@ static enum status project_module(const struct plain *plain, enum projection_id 
                                   double *made)
 {
     const struct problem *problem = plain->problem;
-    const size_t columns = operand_heads(problem, id) * columns_of(problem, id), own = columns / modules;
+    const size_t columns = operand_heads(problem, id) * operand_columns(problem, id), own = columns / modules;
     const size_t d_in = id == PROJECTION_QUERY ? problem->size.d_in : problem->size.d_key_in;
     const bool some = needs_rows(plain, id);
     const size_t tokens = tokens_of(problem, id), rows = problem->size.items * (some ? plain->row_count : tokens),
@@ -142,7 +137,7 @@ static const double *project(const struct plain *plain, enum projection_id id)
     const bool changed = plain->recipe->changed_projections & 1U << id, derived = plain->recipe->addends[id] != NULL;
     const bool shared = can_share && !changed && !derived;
     const size_t rows = problem->size.items * tokens_of(problem, id),
-                 width = operand_heads(problem, id) * columns_of(problem, id), count = rows * width;
+                 width = operand_heads(problem, id) * operand_columns(problem, id), count = rows * width;
     if (shared && columns->made[id] != NULL)
         return columns->made[id];
     if (can_share && derived && !changed && columns->made[id] != NULL)
@@ -177,7 +172,7 @@ static size_t source_of(const struct plain *plain, enum projection_id *id, size_
                         size_t column)
 {
     const struct problem *problem = plain->problem;
-    const size_t d = columns_of(problem, *id), heads = operand_heads(problem, *id), width = heads * d;
+    const size_t d = operand_columns(problem, *id), heads = operand_heads(problem, *id), width = heads * d;
     const size_t tokens = tokens_of(problem, *id), first = (item * tokens + token) * width;
     switch (plain->recipe->split) {
     case RECIPE_SPLIT_VIEW:
@@ -264,7 +259,7 @@ static enum status create_operand(const struct plain *plain, enum projection_id 
 {
     const struct problem *problem = plain->problem;
     const size_t shape[] = {problem->size.items, operand_heads(problem, id), tokens_of(problem, id),
-                            columns_of(problem, id)};
+                            operand_columns(problem, id)};
     return tensor_create(operand, dtype_storage(problem->rounding.dtype), 4, shape, arena, plain->error);
 }
 
@@ -275,9 +270,8 @@ static const double *move_columns(const struct plain *plain, enum projection_id 
     const struct problem *problem = plain->problem;
     const size_t *moved = plain->recipe->moved[id], rows = problem->size.items * tokens_of(problem, id);
     size_t columns[PROJECTION_COUNT];
-    for (int each = 0; each < PROJECTION_COUNT; each++)
-        columns[each] =
-            operand_heads(problem, (enum projection_id)each) * columns_of(problem, (enum projection_id)each);
+    for (enum projection_id each = 0; each < PROJECTION_COUNT; each++)
+        columns[each] = operand_heads(problem, each) * operand_columns(problem, each);
     double *numbers = arena_allocate(plain->arena, rows * columns[id], sizeof *numbers, plain->error);
     for (size_t c = 0; c < columns[id] && numbers != NULL; c++) {
         size_t from = moved[c];
@@ -435,7 +429,7 @@ static enum status cut_heads(struct plain *plain, enum projection_id id, const d
 {
     const bool shared = is_shared(plain, id);
     struct tensor *operand = &plain->operands[id];
-    double *row = arena_allocate(plain->arena, columns_of(plain->problem, id), sizeof *row, plain->error);
+    double *row = arena_allocate(plain->arena, operand_columns(plain->problem, id), sizeof *row, plain->error);
     if (row == NULL || create_operand(plain, id, shared ? plain->lasting : plain->arena, operand) != STATUS_OK)
         return plain->error->status;
     split_heads(plain, made, id, row, operand);
@@ -538,8 +532,8 @@ static enum status make_operand(struct plain *plain, enum projection_id id, cons
 static enum status exchange_early(struct plain *plain)
 {
     struct tensor exchanged[PROJECTION_COUNT];
-    for (int id = 0; id < PROJECTION_COUNT; id++)
-        exchanged[id] = *plain_operand(plain, (enum projection_id)id, &exchanged[id]);
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++)
+        exchanged[id] = *plain_operand(plain, id, &exchanged[id]);
     memcpy(plain->operands, exchanged, sizeof exchanged);
     return plain->error->status;
 }
@@ -548,17 +542,17 @@ enum status plain_operands(struct plain *plain)
 {
     const struct problem *problem = plain->problem;
     const double *made[PROJECTION_COUNT] = {NULL}, *moved[PROJECTION_COUNT];
-    for (int id = 0; id < PROJECTION_COUNT && problem_projects(problem); id++) {
-        made[id] = project(plain, (enum projection_id)id);
+    for (enum projection_id id = 0; id < PROJECTION_COUNT && problem_projects(problem); id++) {
+        made[id] = project(plain, id);
         if (made[id] == NULL)
             return plain->error->status;
     }
-    for (int id = 0; id < PROJECTION_COUNT; id++)
-        moved[id] = plain->recipe->moved[id] == NULL ? made[id] : move_columns(plain, (enum projection_id)id, made);
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++)
+        moved[id] = plain->recipe->moved[id] == NULL ? made[id] : move_columns(plain, id, made);
     if (plain->error->status != STATUS_OK)
         return plain->error->status;
-    for (int id = 0; id < PROJECTION_COUNT; id++)
-        if (make_operand(plain, (enum projection_id)id, moved) != STATUS_OK)
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++)
+        if (make_operand(plain, id, moved) != STATUS_OK)
             return plain->error->status;
     if (plain->recipe->rotates_value && plain->own[STAGE_VALUE] == NULL && rotate_value(plain) != STATUS_OK)
         return plain->error->status;

@@ -14,24 +14,11 @@ static size_t source_of(const struct plain *plain, size_t row, size_t column)
 {
     const size_t heads = plain->problem->size.heads, d = plain->problem->size.d_value, rows = plain->row_count;
     const size_t head = column / d, c = column % d;
-    switch (plain->recipe->merge) {
-    case RECIPE_MERGE_VIEW:
-        return row * heads * d + column;
-    case RECIPE_MERGE_INTERLEAVED:
-        return (column % heads * rows + row) * d + column / heads;
-    case RECIPE_MERGE_REVERSED:
-        return ((heads - 1 - head) * rows + row) * d + c;
-    case RECIPE_MERGE_HEADS:
-        break;
-    }
-    return (head * rows + row) * d + c;
-}
-
-/* Whether it makes only the first columns. */
-static bool makes_some(const struct plain *plain)
-{
-    return plain->few_columns > 0 && plain->few_columns < plain->problem->plan.d_output && !plain->recipe->out_twice &&
-           plain->recipe->norms_result == NORM_NONE;
+    const size_t sources[] = {[RECIPE_MERGE_HEADS] = (head * rows + row) * d + c,
+                              [RECIPE_MERGE_VIEW] = row * heads * d + column,
+                              [RECIPE_MERGE_INTERLEAVED] = (column % heads * rows + row) * d + column / heads,
+                              [RECIPE_MERGE_REVERSED] = ((heads - 1 - head) * rows + row) * d + c};
+    return sources[plain->recipe->merge];
 }
 
 /* Loads the columns of out_proj that trials share. */
@@ -55,7 +42,9 @@ static enum status make_rows(const struct plain *plain, const double *side_by_si
     const struct projection *out = &problem->parameters.out;
     struct plain_columns *columns = plain->recipe->output_changed ? NULL : plain->columns;
     const size_t width = problem->size.heads * problem->size.d_value, d_out = problem->plan.d_output;
-    const size_t count = makes_some(plain) ? plain->few_columns : d_out;
+    const bool some = plain->few_columns > 0 && plain->few_columns < d_out && !plain->recipe->out_twice &&
+                      plain->recipe->norms_result == NORM_NONE;
+    const size_t count = some ? plain->few_columns : d_out;
     for (size_t i = 0; i < rows && !problem->plan.has_out; i++)
         output_row(problem, side_by_side + i * width, NULL, NULL, output + i * width);
     if (!problem->plan.has_out || (columns != NULL && columns->out_weight == NULL && plain->lasting != plain->arena &&

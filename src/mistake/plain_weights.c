@@ -17,19 +17,12 @@ static struct softmax_axis axis_of(const struct plain *plain)
     const struct problem *problem = plain->problem;
     const size_t items = problem->size.items, heads = problem->size.heads, rows = plain->row_count,
                  keys = problem->size.keys;
-    switch (plain->recipe->axis) {
-    case RECIPE_AXIS_QUERIES:
-        return (struct softmax_axis){items * heads, rows, keys};
-    case RECIPE_AXIS_HEADS:
-        return (struct softmax_axis){items, heads, rows * keys};
-    case RECIPE_AXIS_ITEMS:
-        return (struct softmax_axis){1, items, heads * rows * keys};
-    case RECIPE_AXIS_ALL:
-        return (struct softmax_axis){items * heads, rows * keys, 1};
-    case RECIPE_AXIS_KEYS:
-        break;
-    }
-    return (struct softmax_axis){items * heads * rows, keys, 1};
+    const struct softmax_axis axes[] = {[RECIPE_AXIS_KEYS] = {items * heads * rows, keys, 1},
+                                        [RECIPE_AXIS_QUERIES] = {items * heads, rows, keys},
+                                        [RECIPE_AXIS_HEADS] = {items, heads, rows * keys},
+                                        [RECIPE_AXIS_ITEMS] = {1, items, heads * rows * keys},
+                                        [RECIPE_AXIS_ALL] = {items * heads, rows * keys, 1}};
+    return axes[plain->recipe->axis];
 }
 
 /* The stage's softmax over strided numbers. A row without allowed keys has weights of 0, since this softmax is not over
@@ -115,14 +108,6 @@ static void mix_rows(const struct plain *plain, double *weights, const double *s
             weights[i * keys + j] /= sums[plain->recipe->mixes_sums ? j : i];
 }
 
-static void mix_all(const struct plain *plain, double *weights)
-{
-    const size_t keys = plain->problem->size.keys, count = plain->problem->size.items * plain->problem->size.heads;
-    double *room = arena_allocate(plain->arena, 2 * keys, sizeof *room, plain->error);
-    for (size_t i = 0; i < count && room != NULL; i++)
-        mix_rows(plain, weights + i * keys * keys, plain->stages[STAGE_MASKED] + i * keys * keys, room);
-}
-
 void plain_finish_weights(const struct plain *plain)
 {
     const size_t count = plain_count(plain->problem, STAGE_WEIGHTS, plain->row_count), keys = plain->problem->size.keys;
@@ -131,8 +116,11 @@ void plain_finish_weights(const struct plain *plain)
         weights[i] *= plain->recipe->weights_factor;
     if (plain->recipe->fills_weights)
         forget_forbidden(plain, weights);
-    if (plain->recipe->mixes_sums || plain->recipe->mixes_maxima)
-        mix_all(plain, weights);
+    if (plain->recipe->mixes_sums || plain->recipe->mixes_maxima) {
+        double *room = arena_allocate(plain->arena, 2 * keys, sizeof *room, plain->error);
+        for (size_t first = 0; first < count && room != NULL; first += keys * keys)
+            mix_rows(plain, weights + first, plain->stages[STAGE_MASKED] + first, room);
+    }
     for (size_t i = 0; keys > 0 && i < count && plain->recipe->unmasks; i++)
         plain->bias[i] = plain->empty[i / keys] ? plain->bias[i] : 0;
     dtype_round(plain->problem->rounding.dtype, weights, count);

@@ -112,10 +112,9 @@ struct recipe {
     unsigned changed_projections; /* sets of operands: their parameters changed, */
     /* moves: of each column of x . W, its right one among those of query, key and value side by side; NULL: its own */
     size_t *moved[PROJECTION_COUNT];
-    double
-        *addends[PROJECTION_COUNT]; /* or their biases: to add to each column of x . W + bias in trials; NULL: none */
-    unsigned changed_steps;         /* or only norm, rotation or scale, so trials share x . W */
-    bool norms_last;                /* normalises query and key after the rotation */
+    double *addends[PROJECTION_COUNT]; /* or their biases: to add to each column in trials; NULL: none */
+    unsigned changed_steps;            /* or only norm, rotation or scale, so trials share x . W */
+    bool norms_last;                   /* normalises query and key after the rotation */
     enum recipe_turn turn;
     struct rope all_heads[PROJECTION_COUNT]; /* of query and key, for that turn */
     bool rotates_value;                      /* rotates value as key */
@@ -143,7 +142,8 @@ struct recipe {
     enum recipe_axis axis;
     double padding; /* count of zero keys in the sum, each with a score of 0 */
     double weights_factor;
-    bool drops_scores; /* dropout comes before the softmax */
+    bool drops_scores;  /* dropout comes before the softmax */
+    double kept_factor; /* of weights that dropout keeps, in a row of dropped */
     bool weights_transposed;
     recipe_source *sources[PROJECTION_COUNT]; /* of key and value; NULL: its own row */
     size_t source_form;                       /* the form of the mistake of slot keys */
@@ -158,14 +158,10 @@ struct recipe {
 };
 
 /* Makes the recipe of a problem with these mistakes: the dtype first, so that the others apply in it, then those in the
- * order of their slots; recipe->reason says why one cannot be made. STATUS_SYSTEM: out of memory. */
+ * order of their slots; recipe->reason says why one cannot be made. `moves`: for trials, which share projections.
+ * STATUS_SYSTEM: out of memory. */
 enum status recipe_create(struct recipe *recipe, const struct problem *problem, const struct mistake_choice *choices,
-                          size_t count, struct arena *arena, struct error *error);
-
-/* The same for trials, which share projections: with `moves`. */
-enum status recipe_create_moving(struct recipe *recipe, const struct problem *problem,
-                                 const struct mistake_choice *choices, size_t count, struct arena *arena,
-                                 struct error *error);
+                          size_t count, bool moves, struct arena *arena, struct error *error);
 
 /* plain.h makes the stage, not its own file; `formula` says how: a leading comma appends it to the name of the stage
  * before. Returns NULL, as the next ones do, so that a mistake can end with it. */
@@ -186,9 +182,6 @@ void recipe_tells_projected(struct recipe *recipe, unsigned operands, const char
 /* Gives the problem a copy of its modules and returns it; NULL: no projections, or out of memory. */
 struct module *recipe_copy_modules(struct recipe *recipe);
 
-/* The bias of a projection has changed, so that its columns are the right ones plus `addends`. */
-void recipe_derives(struct recipe *recipe, enum projection_id id, double *addends);
-
 /* Reads rows of key or value from other places; NULL, or why not. */
 const char *recipe_reads(struct recipe *recipe, enum projection_id id, recipe_source *source, const char *formula);
 
@@ -201,29 +194,22 @@ const char *recipe_mix_rows(struct recipe *recipe, bool sums, bool maxima);
 /* In change_operands.c: makes the gate again from the changed problem, if it has one. */
 const char *recipe_make_gate(struct recipe *recipe, gate_function *function, const char *formula);
 
-/* In recipe_mask.c: makes an attn_mask of the changed problem from its mask and the rules. STATUS_SYSTEM: out of
- * memory. */
-enum status recipe_mask(struct recipe *recipe);
-
-/* Makes a mistake of model/mistake.h: NULL, or why it cannot be made here. recipe->error says out of memory. */
-typedef const char *mistake_change(struct recipe *recipe);
+/* Makes a mistake of model/mistake.h, with the problem, mask and form of the recipe: NULL, or why it cannot be made
+ * here. recipe->error says out of memory. */
+#define RECIPE_CHANGED(unused) \
+    unused struct recipe *recipe, unused struct problem *problem, unused struct mask *mask, unused double form
+typedef const char *mistake_change(RECIPE_CHANGED());
 
 /* By a function: its body follows. */
 #define CHANGE_BY(id)           \
     mistake_change change_##id; \
-    const char *change_##id(struct recipe *recipe)
+    const char *change_##id(RECIPE_CHANGED(__attribute__((unused))))
 
 /* By an expression that returns why not; it may use recipe, problem, mask and form. */
-#define CHANGE(id, why_not)                               \
-    CHANGE_BY(id)                                         \
-    {                                                     \
-        struct problem *const problem = &recipe->problem; \
-        struct mask *const mask = &problem->mask;         \
-        const double form = recipe->form;                 \
-        (void)problem;                                    \
-        (void)mask;                                       \
-        (void)form;                                       \
-        return why_not;                                   \
+#define CHANGE(id, why_not) \
+    CHANGE_BY(id)           \
+    {                       \
+        return why_not;     \
     }
 
 /* The same under a condition; `otherwise` says why not. */

@@ -72,8 +72,8 @@ static const size_t *list_rows(struct observing *observing, const struct recipe 
 struct recipe *observe_recipe(struct observing *observing, const struct mistake_choice *choice)
 {
     struct recipe *recipe = arena_allocate(observing->arena, 1, sizeof *recipe, observing->error);
-    if (recipe == NULL || recipe_create(recipe, observing->observed->problem, choice, choice != NULL, observing->arena,
-                                        observing->error) != STATUS_OK)
+    if (recipe == NULL || recipe_create(recipe, observing->observed->problem, choice, choice != NULL, false,
+                                        observing->arena, observing->error) != STATUS_OK)
         return NULL;
     return recipe;
 }

@@ -1,34 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "observe/observing.h"
 
+#include "base/wrap.h"
 #include "model/stages.h"
 #include "observe/observe_rows.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #define DECLARE(id, test, ...) observe_test observe_##test;
-OBSERVE_ROWS(DECLARE)
-#undef DECLARE
-
 #define ID(id, ...) OBSERVE_##id,
+#define KIND(id, test, name, needs, stages, covers) {name, observe_##test, needs, stages, covers},
+OBSERVE_ROWS(DECLARE)
 enum { OBSERVE_ROWS(ID) OBSERVE_KINDS };
-#undef ID
 
-struct kind {
+static const struct kind {
     const char *name;
     observe_test *test;
     unsigned needs;
     uint64_t stages, covers;
-};
-
-static const struct kind KINDS[] = {
-#define KIND(id, test, name, needs, stages, covers) {name, observe_##test, needs, stages, covers},
-    OBSERVE_ROWS(KIND)
-#undef KIND
-};
+} KINDS[] = {OBSERVE_ROWS(KIND)};
 
 size_t observe_count(const struct observe_table *table)
 {
@@ -64,10 +55,7 @@ void observe_say(struct observing *observing, const char *where, const char *for
 {
     struct observations *list = observing->list;
     char words[OBSERVE_TEXT_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(words, sizeof words, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(words, format);
     if (list->count == OBSERVE_MOST)
         return;
     struct observation *line = &list->lines[list->count];
@@ -89,10 +77,7 @@ void observe_tell(struct observing *observing, const struct observe_part *part, 
 {
     char what[OBSERVE_TEXT_BYTES], words[OBSERVE_TEXT_BYTES];
     struct text sentence = text_begin(words, sizeof words);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(what, format);
     text_add(&sentence, "%s %s %s", part->where[0] != '\0' ? part->where : "all numbers", part->plural ? "are" : "is",
              what);
     observe_say_part(observing, part, words);
@@ -251,4 +236,30 @@ enum status observe(const struct observed *observed, struct observations *observ
     }
     arena_free(&scratch);
     return observed->error->status;
+}
+
+/* --- the report -------------------------------------------------------------------------------------------------- */
+
+void observe_write_text(const struct observations *observations, struct output *output)
+{
+    for (size_t i = 0; i < observations->count; i++) {
+        struct wrap line = {.output = output, .columns = WRAP_COLUMNS, .indent = 4, .column = 2};
+        output_print(output, "  ");
+        wrap_words(&line, observations->lines[i].text);
+        output_print(output, "\n");
+    }
+}
+
+void observe_write_json(const struct observations *observations, struct json *json)
+{
+    json_open(json, "observations", '[');
+    for (size_t i = 0; i < observations->count; i++) {
+        json_break(json, 1);
+        json_open(json, NULL, '{');
+        json_text(json, "name", observations->lines[i].name);
+        json_shown(json, "text", observations->lines[i].text);
+        json_shown(json, "where", observations->lines[i].where);
+        json_close(json);
+    }
+    json_close(json);
 }

@@ -183,9 +183,9 @@ static size_t later_head(const struct recipe *recipe, size_t item, size_t head, 
 static void read_later(struct recipe *recipe, size_t form)
 {
     recipe->source_form = form / 4;
-    for (int id = PROJECTION_KEY; id <= PROJECTION_VALUE; id++)
+    for (enum projection_id id = PROJECTION_KEY; id <= PROJECTION_VALUE; id++)
         if (form & 1U << (id - PROJECTION_KEY))
-            recipe_reads(recipe, (enum projection_id)id, later_head, NULL);
+            recipe_reads(recipe, id, later_head, NULL);
 }
 
 /* The heads of query that read so. */

@@ -48,24 +48,14 @@ static bool is_alike(const struct observing *observing, const double *rounded, d
            fabs(sum) <= 0.5 * rms_of(observing, mine, 0, count) * (double)count;
 }
 
-/* The root mean square of the right numbers. */
-static double size_of(const struct observing *observing)
-{
-    double squares = 0;
-    for (size_t i = 0; i < observing->count; i++) {
-        const double number = observing->observed->right.numbers[i];
-        squares += isfinite(number) ? number * number : 0;
-    }
-    return sqrt(squares / (double)observing->count);
-}
-
 /* A computation that rounds each stage: the finest dtype that is coarse enough explains them. */
 void observe_rounding(struct observing *observing)
 {
     static const enum dtype DTYPES[] = {DTYPE_F16, DTYPE_BF16};
     static const char *const NAMES[] = {"float16 or TF32", "bfloat16"};
     const double mine = rms_of(observing, observing->observed->mine, 0, observing->count);
-    if (mine >= size_of(observing)) /* the table has nothing of the right numbers */
+    const double *zeros = observe_zeros(observing, observing->count, sizeof *zeros);
+    if (zeros == NULL || mine >= rms_of(observing, zeros, 0, observing->count)) /* nothing of the right numbers */
         return;
     for (size_t i = 0; i < sizeof DTYPES / sizeof DTYPES[0] && observing->count >= LEAST_NUMBERS; i++) {
         const struct mistake_choice choice = {.id = mistake_of_dtype(DTYPES[i])};

@@ -38,8 +38,7 @@ enum status why_tell_apart(struct why *why)
     if (made != NULL && fit_make(&base, why->problem, &why->explanations[0].guess, &made[0], &arena, why->error) &&
         fit_make(&base, why->problem, &why->explanations[other].guess, &made[1], &arena, why->error) &&
         made[0].plain.row_count == rows && made[1].plain.row_count == rows)
-        for (int each = 0; each < STAGE_COUNT; each++) {
-            const enum stage stage = (enum stage)each;
+        for (enum stage stage = 0; stage < STAGE_COUNT; stage++) {
             const size_t count = plain_count(why->problem, stage, rows);
             if (made[0].plain.stages[stage] != NULL && made[1].plain.stages[stage] != NULL &&
                 plain_count(made[0].plain.problem, stage, rows) == count && /* of other keys there are more, or less */

@@ -4,7 +4,6 @@
 
 #include "base/threads.h"
 #include "build/problem_create.h"
-#include "why/report.h"
 #include "why/screen.h"
 
 #include <math.h>
@@ -57,23 +56,28 @@ static struct variation start_from(const struct why *why)
                               .rng = why->problem->drop.generator.build};
 }
 
-/* Adds a differing setting, by its name of slot draw. */
-static void name(struct variation_job *job, enum mistake id, double form)
-{
-    job->names.choices[job->names.count++] = (struct mistake_choice){id, form};
-}
-
+/* Adds a differing setting, by its option and its name of slot draw. */
 static void say(struct variation_job *job, enum option_id option, enum mistake id, double form)
 {
     job->options.origin[option] = ORIGIN_COMMAND_LINE;
-    name(job, id, form);
+    job->names.choices[job->names.count++] = (struct mistake_choice){id, form};
+}
+
+/* Sets a number that differs from the asked one. */
+static void set(struct variation_job *job, uint64_t *number, uint64_t asked, uint64_t other, enum option_id option,
+                enum mistake id)
+{
+    if (other == asked)
+        return;
+    *number = other;
+    say(job, option, id, (double)other);
 }
 
 /* Adds a mistake, for settings without an option. */
 static void add_mistake(struct variation_job *job, enum mistake id, double form)
 {
     job->options.mistakes[job->options.mistake_count++] = (struct mistake_choice){id, form};
-    name(job, id, form);
+    job->names.choices[job->names.count++] = (struct mistake_choice){id, form};
 }
 
 /* Sets the command line of a variation, and its differences. */
@@ -96,14 +100,8 @@ static void apply(const struct why *why, const struct variation *variation, stru
         else /* the file says that heads are stacked; no option reverses that */
             add_mistake(job, MISTAKE_DRAW_SPLIT, 0);
     }
-    if (variation->d_out != asked.d_out) {
-        job->options.d_out = variation->d_out;
-        say(job, OPTION_D_OUT, MISTAKE_DRAW_D_OUT, (double)variation->d_out);
-    }
-    if (variation->heads != asked.heads) {
-        job->options.heads = variation->heads;
-        say(job, OPTION_HEADS, MISTAKE_DRAW_HEADS, (double)variation->heads);
-    }
+    set(job, &job->options.d_out, asked.d_out, variation->d_out, OPTION_D_OUT, MISTAKE_DRAW_D_OUT);
+    set(job, &job->options.heads, asked.heads, variation->heads, OPTION_HEADS, MISTAKE_DRAW_HEADS);
     if (variation->bias && !asked.bias) {
         job->options.qkv_bias = true;
         say(job, OPTION_QKV_BIAS, MISTAKE_DRAW_BIAS, 0);
@@ -116,18 +114,12 @@ static void apply(const struct why *why, const struct variation *variation, stru
     }
     if (variation->order > 0)
         add_mistake(job, MISTAKE_DRAW_ORDER, (double)(variation->order - 1));
-    if (variation->seed != asked.seed) {
-        job->options.seed = variation->seed;
-        say(job, OPTION_SEED, MISTAKE_DRAW_SEED, (double)variation->seed);
-    }
+    set(job, &job->options.seed, asked.seed, variation->seed, OPTION_SEED, MISTAKE_DRAW_SEED);
     if (variation->seeds_dropout) {
         job->options.dropout_seed = variation->dropout_seed;
         say(job, OPTION_DROPOUT_SEED, MISTAKE_DRAW_SEED, (double)variation->dropout_seed);
     }
-    if (variation->skip != asked.skip) {
-        job->options.skip = variation->skip;
-        say(job, OPTION_SKIP, MISTAKE_DRAW_SKIP, (double)variation->skip);
-    }
+    set(job, &job->options.skip, asked.skip, variation->skip, OPTION_SKIP, MISTAKE_DRAW_SKIP);
     if (variation->rng != asked.rng) {
         job->options.rng = variation->rng;
         say(job, OPTION_RNG, MISTAKE_DRAW_MKL, 0);
@@ -179,7 +171,6 @@ static void run_variation(void *context, size_t task, unsigned thread)
 {
     (void)thread;
     struct batch *batch = context;
-    const struct trial_guess none = {.count = 0};
     struct arena arena = {0};
     struct error error = {0};
     struct variation_job job = {.names = {.count = 0}};
@@ -190,7 +181,7 @@ static void run_variation(void *context, size_t task, unsigned thread)
         loosen(&job.mine, batch->loose, &arena, &error);
     if (batch->fits[task] && trial_start_bare(&job.base, &job.problem, &job.mine, &arena, &error) == STATUS_OK)
         for (size_t i = 0; i < (batch->guesses != NULL ? batch->guesses->count : 1) && !batch->agrees[task]; i++) {
-            const struct trial_guess *guess = batch->guesses != NULL ? &batch->guesses->items[i] : &none;
+            const struct trial_guess *guess = batch->guesses != NULL ? &batch->guesses->items[i] : TRIAL_NONE;
             struct arena scratch = {0};
             struct trial trial;
             batch->agrees[task] =
@@ -226,7 +217,6 @@ static enum status take_found(struct why *why, const struct variation *variation
 /* Takes and counts the results of a chunk: explanations, or an error of the system. */
 static enum status take_chunk(struct why *why, const struct batch *batch, size_t count)
 {
-    const struct trial_guess none = {.count = 0};
     for (size_t i = 0; i < count && why->error->status == STATUS_OK; i++) {
         why->fits = why->fits || batch->fits[i];
         *(batch->guesses != NULL ? &why->budget.both : &why->budget.settings) +=
@@ -235,7 +225,7 @@ static enum status take_chunk(struct why *why, const struct batch *batch, size_t
             *why->error = batch->errors[i];
         else if (batch->agrees[i])
             take_found(why, &batch->variations[i],
-                       batch->guesses != NULL ? &batch->guesses->items[batch->guess[i]] : &none);
+                       batch->guesses != NULL ? &batch->guesses->items[batch->guess[i]] : TRIAL_NONE);
     }
     return why->error->status;
 }
@@ -794,7 +784,7 @@ static enum status select_guesses(const struct why *why, const struct variation 
         return why->error->status;
     for (size_t i = 0; i < guesses->count; i++) {
         struct why_guesses *list = &selected[MISTAKES[guesses->items[i].choices[0].id].any_seed];
-        if (recipe_create(recipe, &job->problem, guesses->items[i].choices, 1, arena, why->error) != STATUS_OK)
+        if (recipe_create(recipe, &job->problem, guesses->items[i].choices, 1, false, arena, why->error) != STATUS_OK)
             return why->error->status;
         if (recipe->reason == NULL)
             list->items[list->count++] = guesses->items[i];
@@ -968,17 +958,6 @@ static size_t keep_fitting(const struct why *why, struct variation *list, size_t
     return kept;
 }
 
-/* Tries skips and seeds of other sizes, and then, with a mistake each, of all but the nearest, which are already
- * done. */
-static enum status try_other_sizes(struct why *why, const struct variation *near, size_t count, size_t of_size,
-                                   const struct why_guesses *singles)
-{
-    if (try_far(why, near + of_size, count - of_size, NULL) != STATUS_OK || count < 2 ||
-        !why_can_tell(why, WHY_WITH_MISTAKES))
-        return why->error->status;
-    return try_far(why, near + 1, count - 1, singles);
-}
-
 enum status why_draws(struct why *why, enum why_depth depth)
 {
     struct variation *near = arena_allocate(why->arena, MOST_NEAR, sizeof *near, why->error);
@@ -986,9 +965,7 @@ enum status why_draws(struct why *why, enum why_depth depth)
     const struct variation asked = start_from(why);
     if (near == NULL || why_singles(why, why->problem, true, &singles) != STATUS_OK)
         return why->error->status;
-    if ((depth == WHY_FAR || depth == WHY_OTHER_SIZES) && !why_can_tell(why, WHY_SETTINGS))
-        return STATUS_OK;
-    if (depth == WHY_BOTH && !why_can_tell(why, WHY_WITH_MISTAKES))
+    if (depth != WHY_NEAR && !why_can_tell(why, depth == WHY_BOTH ? WHY_WITH_MISTAKES : WHY_SETTINGS))
         return STATUS_OK;
     size_t count = may_draw_parameters(why) ? list_near(why, depth == WHY_NEAR || depth == WHY_BOTH, near) : 0,
            of_size = 0;
@@ -1005,8 +982,10 @@ enum status why_draws(struct why *why, enum why_depth depth)
         of_size++;
     if (depth == WHY_FAR)
         return try_far(why, near, of_size, NULL) || try_dropout_seeds(why, NULL) ? why->error->status : STATUS_OK;
-    if (depth == WHY_OTHER_SIZES)
-        return try_other_sizes(why, near, count, of_size, &singles);
+    if (depth == WHY_OTHER_SIZES) /* and then with a mistake each, all but the nearest, which are already done */
+        return try_far(why, near + of_size, count - of_size, NULL) || count < 2 || !why_can_tell(why, WHY_WITH_MISTAKES)
+                   ? why->error->status
+                   : try_far(why, near + 1, count - 1, &singles);
     if (try_all(why, near, count, &singles) || try_far(why, near, memory_smaller(count, 1), &singles))
         return why->error->status;
     return try_dropout_seeds(why, &singles);

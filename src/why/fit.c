@@ -60,7 +60,8 @@ bool fit_make(const struct trial_base *base, const struct problem *problem, cons
     const struct trial_base on = {.problem = problem, .mine = base->mine, .stages = base->stages, .arena = arena};
     struct recipe *recipe = arena_allocate(arena, 1, sizeof *recipe, error);
     *made = (struct trial_made){.plain.wants_normed = mine_table_of(base->mine, STAGE_NORMED) != NULL};
-    return recipe != NULL && recipe_create(recipe, problem, guess->choices, guess->count, arena, error) == STATUS_OK &&
+    return recipe != NULL &&
+           recipe_create(recipe, problem, guess->choices, guess->count, false, arena, error) == STATUS_OK &&
            recipe->reason == NULL &&
            trial_make(&on, recipe, problem->chosen.rows, problem->chosen.row_count, made, arena, error) == STATUS_OK;
 }

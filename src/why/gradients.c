@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "why/gradients.h"
+#include "why/mine.h"
 
 #include "compute/result.h"
 #include "stage/stage.h"
-#include "why/mine.h"
 
 #include <string.h>
 
@@ -16,9 +15,9 @@ static struct problem showing(const struct problem *problem, uint64_t stages)
     shows.path.fused = shows.path.fused_backward = shows.path.kernel_projections = false;
     shows.chosen.stage_count = 0;
     struct error absent = {0};
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if ((stages & STAGE_BIT(stage)) && stage_check(problem, (enum stage)stage, "", &absent) == STATUS_OK)
-            shows.chosen.stages[shows.chosen.stage_count++] = (enum stage)stage;
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
+        if ((stages & STAGE_BIT(stage)) && stage_check(problem, stage, "", &absent) == STATUS_OK)
+            shows.chosen.stages[shows.chosen.stage_count++] = stage;
     return shows;
 }
 

@@ -143,20 +143,19 @@ static size_t list_forms(const struct problem *problem, enum mistake id, bool co
  * them. */
 static bool is_guessed(const struct why *why, enum mistake id)
 {
-    if (MISTAKES[id].slot == MISTAKE_SLOT_GRAD && !mine_has_backward(&why->mine))
-        return false;
-    if (MISTAKES[id].slot == MISTAKE_SLOT_LSE && mine_table_of(&why->mine, STAGE_LSE) == NULL)
-        return false;
-    return MISTAKES[id].slot != MISTAKE_SLOT_DRAW && MISTAKES[id].slot != MISTAKE_SLOT_LAYER &&
-           mistake_dtype(id) == DTYPE_COUNT && (why->left_out == NULL || !why->left_out[id]);
+    const enum mistake_slot slot = MISTAKES[id].slot;
+    return slot != MISTAKE_SLOT_DRAW && slot != MISTAKE_SLOT_LAYER && mistake_dtype(id) == DTYPE_COUNT &&
+           (slot != MISTAKE_SLOT_GRAD || mine_has_backward(&why->mine)) &&
+           (slot != MISTAKE_SLOT_LSE || mine_table_of(&why->mine, STAGE_LSE) != NULL) &&
+           (why->left_out == NULL || !why->left_out[id]);
 }
 
 enum status why_singles(const struct why *why, const struct problem *problem, bool common, struct why_guesses *guesses)
 {
     double forms[MOST_FORMS];
     size_t most = 0;
-    for (int id = 0; id < MISTAKE_COUNT; id++)
-        most += list_forms(problem, (enum mistake)id, common, forms);
+    for (enum mistake id = 0; id < MISTAKE_COUNT; id++)
+        most += list_forms(problem, id, common, forms);
     *guesses = (struct why_guesses){arena_allocate(why->arena, most, sizeof guesses->items[0], why->error), 0, NULL};
     for (int i = 0; i < 2 * MISTAKE_COUNT && guesses->items != NULL; i++) {
         const int id = i % MISTAKE_COUNT; /* for a gradient, those of the backward pass come first */

@@ -14,16 +14,6 @@ struct other_layer {
     struct trial_base base;
 };
 
-/* Reads the layer of its options, or makes the mistake of slot layer in the chosen one. */
-static enum status read_layer(const struct why *why, struct other_layer *other, const struct trial_guess *named,
-                              struct error *error)
-{
-    if (named->count == 0 || MISTAKES[named->choices[0].id].slot != MISTAKE_SLOT_LAYER)
-        return layer_read(&other->files.opened, &other->options, why->arena, error);
-    other->files.opened = *why->problem->layer;
-    return layer_change(&other->files.opened, &other->options, &named->choices[0], why->arena, error);
-}
-
 /* Makes the job with the options of `other`, its layer with the mistake of slot layer in `named`, and matches the
  * tables; false if it cannot. */
 static bool make(const struct why *why, struct other_layer *other, const struct trial_guess *named, struct error *error)
@@ -32,7 +22,11 @@ static bool make(const struct why *why, struct other_layer *other, const struct 
     other->mine = why->mine;
     other->files.layer = &other->files.opened;
     other->files.weights = &other->files.opened.weights;
-    return read_layer(why, other, named, error) == STATUS_OK &&
+    const bool changes = named->count > 0 && MISTAKES[named->choices[0].id].slot == MISTAKE_SLOT_LAYER;
+    if (changes)
+        other->files.opened = *why->problem->layer;
+    return (changes ? layer_change(&other->files.opened, &other->options, &named->choices[0], why->arena, error)
+                    : layer_read(&other->files.opened, &other->options, why->arena, error)) == STATUS_OK &&
            problem_create(&other->problem, &other->options, &other->files, why->arena, error) == STATUS_OK &&
            mine_place(&other->mine, &other->problem, why->options, why->arena, error) == STATUS_OK &&
            trial_start_bare(&other->base, &other->problem, &other->mine, why->arena, error) == STATUS_OK;
@@ -41,15 +35,15 @@ static bool make(const struct why *why, struct other_layer *other, const struct 
 /* Tries the job without mistakes, under that name. */
 static enum status try_job(struct why *why, struct other_layer *other, const struct trial_guess *named)
 {
-    const struct trial_guess none = {.count = 0};
     struct arena scratch = {0};
     struct error error = {0};
     struct trial trial;
     if (make(why, other, named, &error)) {
         why->budget.settings++;
-        if (trial_confirm(&other->base, &none, &trial, &scratch, &error) == STATUS_OK && trial.end == TRIAL_AGREES &&
+        if (trial_confirm(&other->base, TRIAL_NONE, &trial, &scratch, &error) == STATUS_OK &&
+            trial.end == TRIAL_AGREES &&
             trial_start(&other->base, &other->problem, &other->mine, why->arena, &error) == STATUS_OK &&
-            trial_confirm(&other->base, &none, &trial, &scratch, &error) == STATUS_OK)
+            trial_confirm(&other->base, TRIAL_NONE, &trial, &scratch, &error) == STATUS_OK)
             why_take(why, &other->base, &other->options, named, &trial);
     }
     arena_free(&scratch);
@@ -74,9 +68,9 @@ static enum status try_choice(struct why *why, enum mistake id, size_t form)
 /* Tries each part of a layer at that distance; from the second on only settings, until one of another kind fits. */
 static enum status try_parts(struct why *why, size_t layer, bool near)
 {
-    for (int id = 0; id < MISTAKE_COUNT; id++)
-        if (MISTAKES[id].slot == MISTAKE_SLOT_LAYER && (near || layer_takes_settings((enum mistake)id)) &&
-            MISTAKES[id].number != NULL && try_choice(why, (enum mistake)id, layer) != STATUS_OK)
+    for (enum mistake id = 0; id < MISTAKE_COUNT; id++)
+        if (MISTAKES[id].slot == MISTAKE_SLOT_LAYER && (near || layer_takes_settings(id)) &&
+            MISTAKES[id].number != NULL && try_choice(why, id, layer) != STATUS_OK)
             return why->error->status;
     return STATUS_OK;
 }
@@ -85,13 +79,13 @@ static enum status try_parts(struct why *why, size_t layer, bool near)
 static enum status try_own(struct why *why)
 {
     const struct layer *layer = why->problem->layer;
-    for (int id = 0; id < MISTAKE_COUNT; id++) {
+    for (enum mistake id = 0; id < MISTAKE_COUNT; id++) {
         const struct mistake_row *row = &MISTAKES[id];
         const bool is_own = row->slot == MISTAKE_SLOT_LAYER && row->number == NULL &&
                             (id != MISTAKE_LAYER_ADAPTER || why->options->adapter != NULL) &&
                             (id != MISTAKE_LAYER_QUANTISED || layer->config_quantised);
         for (size_t form = 0; is_own && (form == 0 || (row->forms != NULL && row->forms[form] != NULL)); form++)
-            if (try_choice(why, (enum mistake)id, form) != STATUS_OK)
+            if (try_choice(why, id, form) != STATUS_OK)
                 return why->error->status;
     }
     return STATUS_OK;
@@ -117,7 +111,6 @@ enum status why_layers(struct why *why)
 enum status why_residual(struct why *why)
 {
     const enum origin origin = why->options->origin[OPTION_RESIDUAL];
-    const struct trial_guess none = {.count = 0};
     if (why->problem->layer == NULL || (origin != ORIGIN_DEFAULT && origin != ORIGIN_COMMAND_LINE))
         return STATUS_OK;
     struct other_layer *other = arena_allocate(why->arena, 1, sizeof *other, why->error);
@@ -126,7 +119,7 @@ enum status why_residual(struct why *why)
     other->options = *why->options;
     other->options.residual = !why->options->residual;
     other->options.origin[OPTION_RESIDUAL] = other->options.residual ? ORIGIN_COMMAND_LINE : ORIGIN_DEFAULT;
-    return try_job(why, other, &none);
+    return try_job(why, other, TRIAL_NONE);
 }
 
 bool why_is_residual(const struct why *why, const struct why_explanation *explanation)

@@ -8,7 +8,6 @@
 #include "read/foreign_name.h"
 #include "stage/stage.h"
 #include "tensor/compare.h"
-#include "why/gradients.h"
 #include "why/noise.h"
 
 #include <math.h>
@@ -168,9 +167,9 @@ static bool has_fixed_decimals(const struct file_tensor *named, const double *nu
 static enum dtype dtype_said(const struct input_file *file)
 {
     const char *text = file->is_result ? input_file_setting(file, "dtype") : NULL;
-    for (int dtype = 0; dtype < DTYPE_COUNT && text != NULL; dtype++)
-        if (dtype_is_working((enum dtype)dtype) && strcmp(dtype_name((enum dtype)dtype), text) == 0)
-            return (enum dtype)dtype;
+    for (enum dtype dtype = 0; dtype < DTYPE_COUNT && text != NULL; dtype++)
+        if (dtype_is_working(dtype) && strcmp(dtype_name(dtype), text) == 0)
+            return dtype;
     return DTYPE_COUNT;
 }
 
@@ -344,12 +343,7 @@ static void shape_of(const struct problem *problem, enum stage stage, size_t who
 
 enum fit { FIT_NONE, FIT_FLAT, FIT_SOME, FIT_ROWS, FIT_WHOLE };
 
-/* The size of an axis that a print elides without its shape: open, but above what it shows. */
-static size_t open_above(size_t shown)
-{
-    return SIZE_MAX - shown;
-}
-
+/* Whether it is the size of an axis that a print elides without its shape: SIZE_MAX less the numbers that it shows. */
 static bool is_open(size_t size)
 {
     return size > SIZE_MAX / 2;
@@ -464,9 +458,9 @@ static enum fit find_layout(const struct tensor *tensor, const struct problem *p
                             struct mine_layout *best)
 {
     enum fit found = FIT_NONE;
-    for (int way = 0; way < MINE_WAYS; way++) {
+    for (enum mine_way way = 0; way < MINE_WAYS; way++) {
         struct mine_layout layout;
-        const enum fit fit = try_way(tensor, problem, stage, (enum mine_way)way, &layout);
+        const enum fit fit = try_way(tensor, problem, stage, way, &layout);
         if (fit > found) {
             found = fit;
             *best = layout;
@@ -490,7 +484,7 @@ static struct tensor shape_of_all(const struct file_tensor *named, const struct 
         return all;
     }
     for (size_t axis = 0; axis < all.rank && axis < TENSOR_RANK; axis++)
-        all.shape[axis] = part->lead[axis] > 0 ? open_above(all.shape[axis]) : all.shape[axis];
+        all.shape[axis] = part->lead[axis] > 0 ? SIZE_MAX - all.shape[axis] : all.shape[axis];
     return all;
 }
 
@@ -598,14 +592,13 @@ static enum stage guess_stage(const struct problem *problem, const struct file_t
 {
     enum stage stage = STAGE_NAMES;
     enum fit best = FIT_NONE;
-    for (int i = 0; i < STAGE_COUNT; i++) {
+    for (enum stage i = 0; i < STAGE_COUNT; i++) {
         struct mine_layout found;
-        const enum fit fit = is_shown(problem, (enum stage)i) && !STAGES[i].on_demand
-                                 ? find_part(named, problem, (enum stage)i, MINE_WAYS, &found)
-                                 : FIT_NONE;
+        const enum fit fit =
+            is_shown(problem, i) && !STAGES[i].on_demand ? find_part(named, problem, i, MINE_WAYS, &found) : FIT_NONE;
         if (fit != FIT_NONE && fit >= best) {
             best = fit;
-            stage = (enum stage)i;
+            stage = i;
             *layout = found;
         }
     }
@@ -626,11 +619,11 @@ static void add_shape(const struct problem *problem, enum stage stage, struct te
 static void list_shapes(const struct problem *problem, struct text *text)
 {
     bool first = true;
-    for (int stage = 0; stage < STAGE_COUNT; stage++) {
-        if (!is_shown(problem, (enum stage)stage) || STAGES[stage].on_demand || STAGES[stage].backward)
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++) {
+        if (!is_shown(problem, stage) || STAGES[stage].on_demand || STAGES[stage].backward)
             continue;
-        text_add(text, "%s%s ", first ? "" : ", ", stage_name((enum stage)stage));
-        add_shape(problem, (enum stage)stage, text);
+        text_add(text, "%s%s ", first ? "" : ", ", stage_name(stage));
+        add_shape(problem, stage, text);
         first = false;
     }
     if (problem->loss.is_given)
@@ -686,20 +679,16 @@ static size_t place_of_given(const struct mine_table *table, const struct tensor
     return place + i * stride;
 }
 
-/* Whether ggml has the columns of the table in pairs, 0, d/2, 1, d/2 + 1, ..., as its checkpoints of Llama have. */
-static bool is_paired(const struct mine *mine, const struct mine_table *table)
-{
-    const enum projection_id id = projection_of(table->stage);
-    return mine->in_pairs && (id == PROJECTION_QUERY || id == PROJECTION_KEY) && file_part_is_of_ggml(table->given);
-}
-
 /* The numbers shown of a part, and its totals, become the table to compare. */
 static enum status take_part(const struct mine *mine, struct mine_table *table, const struct problem *problem,
                              struct arena *arena, struct error *error)
 {
     const struct file_tensor *given = table->given;
     const struct tensor all = shape_of_all(given, problem, table->stage);
-    const bool paired = is_paired(mine, table);
+    const enum projection_id id = projection_of(table->stage);
+    /* ggml has the columns in pairs, 0, d/2, 1, d/2 + 1, ..., as its checkpoints of Llama have. */
+    const bool paired =
+        mine->in_pairs && (id == PROJECTION_QUERY || id == PROJECTION_KEY) && file_part_is_of_ggml(given);
     const size_t count = tensor_count(&given->tensor), room = count + FILE_TOTALS,
                  columns = table->layout.size[MINE_COLUMN];
     table->named = given;
@@ -936,12 +925,11 @@ static bool was_asked(const struct options *options, enum stage stage)
 static enum status place_named(struct mine *mine, const struct problem *problem, const struct options *options,
                                struct arena *arena, struct error *error)
 {
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
         for (size_t i = 0; i < mine->file.tensor_count; i++) {
             const struct file_tensor *named = &mine->file.tensors[i];
-            if (named->tensor.rank > 0 && stage_said(mine, named, options) == (enum stage)stage &&
-                was_asked(options, (enum stage)stage) && !STAGES[stage].repeats &&
-                place_table(mine, problem, named, (enum stage)stage, arena, error) != STATUS_OK)
+            if (named->tensor.rank > 0 && stage_said(mine, named, options) == stage && was_asked(options, stage) &&
+                !STAGES[stage].repeats && place_table(mine, problem, named, stage, arena, error) != STATUS_OK)
                 return error->status;
         }
     return STATUS_OK;
@@ -965,10 +953,10 @@ const struct mine_candidate *mine_candidates(const struct problem *problem, size
         return NULL;
     struct mine_candidate *candidates =
         arena_allocate(arena, (size_t)STAGE_COUNT * MINE_WAYS + parameters, sizeof *candidates, error);
-    for (int stage = 0; stage < STAGE_COUNT && candidates != NULL; stage++)
-        for (int way = 0; way < MINE_WAYS; way++)
-            if (is_shown(problem, (enum stage)stage) && !STAGES[stage].on_demand)
-                candidates[(*count)++] = (struct mine_candidate){(enum stage)stage, (enum mine_way)way, NULL};
+    for (enum stage stage = 0; stage < STAGE_COUNT && candidates != NULL; stage++)
+        for (enum mine_way way = 0; way < MINE_WAYS; way++)
+            if (is_shown(problem, stage) && !STAGES[stage].on_demand)
+                candidates[(*count)++] = (struct mine_candidate){stage, way, NULL};
     for (size_t i = 0; i < parameters && candidates != NULL; i++)
         candidates[(*count)++] = (struct mine_candidate){STAGE_GRAD_PARAMETERS, MINE_HEADS_BEFORE, gradients[i].name};
     return candidates;

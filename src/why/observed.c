@@ -65,26 +65,22 @@ static enum status lay_out(struct why *why, const struct trial_base *base, size_
 
 enum status why_observe(struct why *why, const struct trial_base *base)
 {
-    const struct trial_guess none = {.count = 0};
     const uint64_t departs = why_departs(why);
-    struct observed observed = {.most_rms = fit_most_rms(base, &none) / fit_most_noise(base),
+    struct observed observed = {.most_rms = fit_most_rms(base, TRIAL_NONE) / fit_most_noise(base),
                                 .dtype = why->mine.dtype,
                                 .problem = why->problem,
                                 .columns = base->problem == why->problem ? &base->columns : NULL,
                                 .arena = why->arena,
                                 .error = why->error};
     struct arena scratch = {0};
-    struct recipe recipe;
-    struct trial_made made = {.plain.wants_normed = mine_table_of(&why->mine, STAGE_NORMED) != NULL};
+    struct trial_made made;
     const struct mine_table *table = why->mine.tables, *end = table + why->mine.count;
     while (table < end && (!(departs & STAGE_BIT(table->stage)) || table->places != NULL))
         table++;
     if (table == end || mine_indices(table) > 1) /* nobody knows its place */
         return STATUS_OK;
     const size_t at = (size_t)(table - why->mine.tables);
-    if (recipe_create(&recipe, why->problem, NULL, 0, &scratch, why->error) == STATUS_OK &&
-        trial_make(base, &recipe, why->problem->chosen.rows, why->problem->chosen.row_count, &made, &scratch,
-                   why->error) == STATUS_OK &&
+    if (fit_make(base, why->problem, TRIAL_NONE, &made, &scratch, why->error) &&
         (made.gradients[at] != NULL || !mine_is_backward(table)) &&
         lay_out(why, base, at, &made, &observed) == STATUS_OK)
         observe(&observed, &why->observations);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "why/report.h"
+#include "why/why.h"
 
 #include "base/wrap.h"
 #include "cli/option_line.h"
@@ -11,12 +11,10 @@
 
 enum {
     PATH_BYTES = 4 * TEXT_PATH_BYTES + 64,
-    SENTENCE_BYTES = REPORT_SENTENCE_BYTES,
     PLACE_BYTES = 400,
     TITLE_BYTES = 64,
     NAMES_BYTES = 512,
-    HIDDEN_BYTES = 8192,
-    COLUMNS = WRAP_COLUMNS
+    HIDDEN_BYTES = 8192
 };
 
 /* --- the command line -------------------------------------------------------------------------------------------- */
@@ -50,9 +48,9 @@ const char *why_command(const struct why_explanation *explanation, char *text)
         }
     options_command_line(&options, &line);
     const uint64_t shown = explanation->alone == 0 && STAGES[stage].on_demand ? STAGE_BIT(stage) : explanation->alone;
-    for (int i = 0; i < STAGE_COUNT; i++)
+    for (enum stage i = 0; i < STAGE_COUNT; i++)
         if (shown & STAGE_BIT(i)) {
-            text_add(&line, "%s%s", before, stage_name((enum stage)i));
+            text_add(&line, "%s%s", before, stage_name(i));
             before = ",";
         }
     for (size_t i = 0; i < explanation->guess.count; i++)
@@ -68,7 +66,7 @@ const char *why_command(const struct why_explanation *explanation, char *text)
 /* Wraps words to lines, after `column` columns of text; indents the next lines. */
 static void write_words_after(size_t column, size_t indent, const char *words, struct output *output)
 {
-    struct wrap line = {.output = output, .columns = COLUMNS, .indent = indent, .column = column};
+    struct wrap line = {.output = output, .columns = WRAP_COLUMNS, .indent = indent, .column = column};
     wrap_words(&line, words);
     output_print(output, "\n");
 }
@@ -82,12 +80,9 @@ const char *why_sentence(const struct problem *problem, enum mistake id, char *t
 {
     static const char NAME[] = "sqrt(d_head)";
     const char *sentence = MISTAKES[id].sentence, *at = strstr(sentence, NAME);
-    if (at == NULL)
-        snprintf(text, SENTENCE_BYTES, "%s", sentence);
-    else
-        snprintf(text, SENTENCE_BYTES, "%.*ssqrt(%zu)%s", (int)(at - sentence), sentence, problem->size.d_head,
-                 at + sizeof NAME - 1);
-    return text;
+    return at == NULL ? text_format(text, REPORT_SENTENCE_BYTES, "%s", sentence)
+                      : text_format(text, REPORT_SENTENCE_BYTES, "%.*ssqrt(%zu)%s", (int)(at - sentence), sentence,
+                                    problem->size.d_head, at + sizeof NAME - 1);
 }
 
 /* How much of a line of code fits: up to a comment, else through a semicolon, else before a word. */
@@ -107,8 +102,8 @@ static void write_fix(const char *language, const char *fix, struct output *outp
     if (fix == NULL)
         return;
     output_print(output, "    %-7s  ", language);
-    while (strlen(fix) > COLUMNS - INDENT) {
-        const size_t cut = cut_of(fix, COLUMNS - INDENT);
+    while (strlen(fix) > WRAP_COLUMNS - INDENT) {
+        const size_t cut = cut_of(fix, WRAP_COLUMNS - INDENT);
         output_print(output, "%.*s\n%*s", (int)cut, fix, INDENT, "");
         fix += cut + strspn(fix + cut, " ");
     }
@@ -132,15 +127,15 @@ static void write_mistake(const struct why_explanation *explanation, size_t plac
 {
     const struct mistake_choice choice = explanation->guess.choices[place];
     const struct mistake_row *row = &MISTAKES[choice.id];
-    char sentence[SENTENCE_BYTES], name[MISTAKE_NAME_BYTES];
+    char sentence[REPORT_SENTENCE_BYTES], name[MISTAKE_NAME_BYTES];
     why_sentence(explanation->problem, choice.id, sentence);
     mistake_text(choice, name);
     const size_t columns = text_columns(sentence) + 2, whole = columns + strlen(name) + 4;
     output_print(output, "%s%zu ", color ? TEXT_BOLD : "", place + 1);
-    wrap_words(&(struct wrap){.output = output, .columns = COLUMNS, .indent = 2, .column = 2}, sentence);
+    wrap_words(&(struct wrap){.output = output, .columns = WRAP_COLUMNS, .indent = 2, .column = 2}, sentence);
     output_print(output, "%s", color ? TEXT_PLAIN : "");
-    if (whole <= COLUMNS)
-        output_print(output, "%*s(%s)\n", (int)(COLUMNS - whole + 2), "", name);
+    if (whole <= WRAP_COLUMNS)
+        output_print(output, "%*s(%s)\n", (int)(WRAP_COLUMNS - whole + 2), "", name);
     else
         output_print(output, "\n    (%s)\n", name);
     write_entry(explanation->problem, choice, output);
@@ -162,9 +157,9 @@ static void add_stages(struct text *text, uint64_t stages)
     size_t count = 0, i = 0;
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         count += stages >> stage & 1;
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
         if (stages & STAGE_BIT(stage))
-            text_add(text, "%s%s", stage_name((enum stage)stage), after(i++, count));
+            text_add(text, "%s%s", stage_name(stage), after(i++, count));
 }
 
 static bool are_draws(const struct trial_guess *guess)
@@ -180,10 +175,7 @@ static const char *numbers_text(size_t count, char *text)
 {
     if (count == 1)
         return "your number";
-    if (count == 2)
-        return "both of your numbers";
-    snprintf(text, TITLE_BYTES, "all %zu of your numbers", count);
-    return text;
+    return count == 2 ? "both of your numbers" : text_format(text, TITLE_BYTES, "all %zu of your numbers", count);
 }
 
 /* Writes "two mistakes together give all 12 of your numbers:", with names if of some gradients. */
@@ -389,20 +381,19 @@ static void write_fit_of_answer(const struct why *why, struct output *output)
     const struct trial_guess *guess = &why->explanations[0].guess;
     enum { MOST = 4 };
     char what[NAMES_BYTES], name[MISTAKE_NAME_BYTES];
-    snprintf(what, sizeof what, "%s",
-             guess->count > 2    ? "all of these"
-             : guess->count == 2 ? "both of these"
-                                 : mistake_text(guess->choices[0], name));
-    write_fit(why, what, &why->explanations[0].trial, output);
+    write_fit(why,
+              guess->count > 2    ? "all of these"
+              : guess->count == 2 ? "both of these"
+                                  : mistake_text(guess->choices[0], name),
+              &why->explanations[0].trial, output);
     for (size_t i = 0; i < 2 && guess->count == 2; i++)
-        if (why->halves[i].has_counts) {
-            snprintf(what, sizeof what, "%s alone", mistake_text(guess->choices[i], name));
-            write_fit(why, what, &why->halves[i], output);
-        }
+        if (why->halves[i].has_counts)
+            write_fit(why, text_format(what, sizeof what, "%s alone", mistake_text(guess->choices[i], name)),
+                      &why->halves[i], output);
     for (size_t i = 1, shown = 0; i < why->count && shown < MOST; i++)
         if (why->explanations[i].same_as == i) {
-            names_of(&why->explanations[i].guess, what, sizeof what);
-            write_fit(why, what, &why->explanations[i].trial, output);
+            write_fit(why, names_of(&why->explanations[i].guess, what, sizeof what), &why->explanations[i].trial,
+                      output);
             shown++;
         }
 }
@@ -483,9 +474,9 @@ static void write_hidden(const struct why *why, struct output *output)
 {
     char words[HIDDEN_BYTES];
     struct text text = text_begin(words, sizeof words);
-    for (int id = 0; id < MISTAKE_COUNT; id++)
+    for (enum mistake id = 0; id < MISTAKE_COUNT; id++)
         if (why->hidden[id])
-            add_reason(why, (enum mistake)id, &text);
+            add_reason(why, id, &text);
     if (text.length > 0)
         write_words(words, 2, output);
 }
@@ -613,7 +604,7 @@ static void write_command(const struct why_explanation *explanation, struct outp
         return;
     for (const char *at = command; (at = strstr(at, LAST)) != NULL; at++)
         cut = at;
-    if (cut == NULL || strlen(LEAD) + text_columns(command) <= COLUMNS)
+    if (cut == NULL || strlen(LEAD) + text_columns(command) <= WRAP_COLUMNS)
         output_print(output, "%s%s\n", LEAD, command);
     else
         output_print(output, "%s%.*s \\\n   %s\n", LEAD, (int)(cut - command), command, cut);
@@ -666,7 +657,7 @@ static void write_right(const struct why *why, struct output *output)
 /* Says that the table is right, but this part of the stage is always the same. */
 static void write_constant(const struct why *why, struct output *output)
 {
-    char words[PLACE_BYTES + SENTENCE_BYTES];
+    char words[PLACE_BYTES + REPORT_SENTENCE_BYTES];
     struct text text = text_begin(words, sizeof words);
     add_place(why, &text);
     text_add(&text, " has these numbers for every input, so they prove nothing. Give more rows%s.",
@@ -678,7 +669,7 @@ static void write_constant(const struct why *why, struct output *output)
 static void write_residual(const struct why *why, struct output *output)
 {
     const struct why_explanation *answer = &why->explanations[0];
-    char words[SENTENCE_BYTES], count[TITLE_BYTES];
+    char words[REPORT_SENTENCE_BYTES], count[TITLE_BYTES];
     snprintf(words, sizeof words, "you ran attn %s --residual: with%s it %s %s right",
              answer->options->residual ? "without" : "with", answer->options->residual ? "" : "out",
              numbers_text(answer->trial.of, count), answer->trial.of == 1 ? "is" : "are");
@@ -738,9 +729,7 @@ static void write_apart(const struct why *why, bool color, struct output *output
     for (size_t i = 0; i < why->count; i++) {
         if (why->explanations[i].same_as != i)
             continue;
-        write_title(&why->explanations[i], output);
-        for (size_t k = 0; k < why->explanations[i].guess.count; k++)
-            write_mistake(&why->explanations[i], k, color, output);
+        write_first(&why->explanations[i], color, output);
         write_same(why, i, output);
         write_command(&why->explanations[i], output);
         output_print(output, "\n");
@@ -764,7 +753,7 @@ static void write_untold(const struct why *why, struct output *output)
         [WHY_WITH_MISTAKES] = "settings with a mistake",
         [WHY_MODULES] = "popular seeds after other modules",
     };
-    struct wrap line = {.output = output, .columns = COLUMNS, .indent = 2};
+    struct wrap line = {.output = output, .columns = WRAP_COLUMNS, .indent = 2};
     if (why->untold == 0)
         return;
     wrap_words(&line, "not tried, since some would fit so few numbers by chance:");
@@ -811,7 +800,7 @@ static void add_number(double number, double other, struct text *text)
 static void write_worst(const struct why *why, struct output *output)
 {
     const struct trial *right = &why->right;
-    char words[PLACE_BYTES + SENTENCE_BYTES];
+    char words[PLACE_BYTES + REPORT_SENTENCE_BYTES];
     struct text text = text_begin(words, sizeof words);
     if (!why_is_nearly_right(why))
         return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "why/report.h"
+#include "why/why.h"
 
 #include "model/stage_id.h"
 #include "write/json.h"
@@ -15,15 +15,6 @@ static void write_names(struct json *json, const char *key, const struct trial_g
     json_open(json, key, '[');
     for (size_t i = 0; i < guess->count; i++)
         json_text(json, NULL, forms ? mistake_text(guess->choices[i], name) : MISTAKES[guess->choices[i].id].name);
-    json_close(json);
-}
-
-static void write_sentences(struct json *json, const struct why_explanation *explanation)
-{
-    char text[REPORT_SENTENCE_BYTES];
-    json_open(json, "sentences", '[');
-    for (size_t i = 0; i < explanation->guess.count; i++)
-        json_text(json, NULL, why_sentence(explanation->problem, explanation->guess.choices[i].id, text));
     json_close(json);
 }
 
@@ -65,11 +56,14 @@ static void write_noise(struct json *json, const struct trial *trial)
 static void write_explanation(struct json *json, const struct why *why, size_t i)
 {
     const struct why_explanation *explanation = &why->explanations[i];
-    char command[REPORT_COMMAND_BYTES];
+    char command[REPORT_COMMAND_BYTES], sentence[REPORT_SENTENCE_BYTES];
     json_open(json, NULL, '{');
     write_names(json, "mistakes", &explanation->guess, false);
     write_names(json, "forms", &explanation->guess, true);
-    write_sentences(json, explanation);
+    json_open(json, "sentences", '[');
+    for (size_t k = 0; k < explanation->guess.count; k++)
+        json_text(json, NULL, why_sentence(explanation->problem, explanation->guess.choices[k].id, sentence));
+    json_close(json);
     if (explanation->alone != 0)
         write_json_stages(json, "alone", explanation->alone);
     write_same(json, why, i);

@@ -114,12 +114,6 @@ static bool is_plain(const struct problem *problem)
            problem->mask.queries == problem->mask.keys && dtype_size(problem->rounding.dtype) >= sizeof(float);
 }
 
-/* The column, of all heads, of a number's index. */
-static size_t column_of(const struct screen *screen, const struct mine_table *table, struct mine_index index)
-{
-    return index.at[MINE_HEAD] * (screen->columns / table->layout.whole[MINE_HEAD]) + index.at[MINE_COLUMN];
-}
-
 /* Takes bounds from each number of the item, and a row to compute: the last one that is complete. */
 static bool take_table(struct screen *screen, const struct mine_table *table, struct arena *arena, struct error *error)
 {
@@ -137,7 +131,8 @@ static bool take_table(struct screen *screen, const struct mine_table *table, st
     }
     for (size_t i = 0; i < table->count; i++) {
         const struct mine_index index = mine_place_of(table, first, i);
-        const size_t row = index.at[MINE_ROW], column = column_of(screen, table, index);
+        const size_t row = index.at[MINE_ROW], of_head = columns / table->layout.whole[MINE_HEAD],
+                     column = index.at[MINE_HEAD] * of_head + index.at[MINE_COLUMN];
         const size_t query = screen->is_operand ? row : screen->problem->chosen.rows[row];
         const double off = table->tolerance[i] + table->screen;
         if (index.at[MINE_ITEM] != 0 || query >= tokens || !isfinite(table->numbers[i]))

@@ -4,7 +4,6 @@
 #include "base/threads.h"
 #include "model/stages.h"
 #include "why/fit.h"
-#include "why/report.h"
 
 #include <math.h>
 #include <string.h>
@@ -181,8 +180,7 @@ static enum status try_halves(struct why *why, const struct trial_base *base)
 static enum status try_right(struct why *why, struct trial_base *base)
 {
     struct arena scratch = {0};
-    const struct trial_guess none = {.count = 0};
-    if (trial_run(base, &none, true, &why->right, &scratch, why->error) == STATUS_OK) {
+    if (trial_run(base, TRIAL_NONE, true, &why->right, &scratch, why->error) == STATUS_OK) {
         for (size_t i = 0; i < base->mine->count && why->right.has_counts; i++) {
             base->noise[i] = why_keep(why, why->right.noise[i], base->mine->tables[i].count);
             base->off[i] = why_keep(why, why->right.off[i], base->mine->tables[i].count);
@@ -224,12 +222,11 @@ static bool has_roles(const struct why *why)
 static enum status try_placed(struct why *why, const struct trial_base *main, struct mine *mine)
 {
     struct trial_base *base = arena_allocate(why->arena, 1, sizeof *base, why->error);
-    const struct trial_guess none = {.count = 0};
     const struct trial right = why->right;
     struct arena scratch = {0};
     struct trial trial = {.end = TRIAL_DEPARTS};
     if (base != NULL && trial_start_like(base, main, mine, why->arena, why->error) == STATUS_OK)
-        trial_run(base, &none, false, &trial, &scratch, why->error);
+        trial_run(base, TRIAL_NONE, false, &trial, &scratch, why->error);
     arena_free(&scratch);
     if (why->error->status != STATUS_OK || trial.end != TRIAL_AGREES ||
         trial_start(base, why->problem, mine, why->arena, why->error) != STATUS_OK ||
@@ -361,9 +358,7 @@ static enum status search(struct why *why, const struct trial_base *base)
     if (why_can_tell(why, WHY_SINGLES) && why_residual(why) != STATUS_OK)
         return why->error->status;
     const bool residual = why->count > 0; /* its mistake is listed with it */
-    if (why->mine.count > 1 && !residual && why_steps(why, base) != STATUS_OK)
-        return why->error->status;
-    if (!residual && try_gradients(why) != STATUS_OK)
+    if (!residual && ((why->mine.count > 1 && why_steps(why, base) != STATUS_OK) || try_gradients(why) != STATUS_OK))
         return why->error->status;
     if ((residual || why->count == 0) && why_can_tell(why, WHY_SINGLES) && try_singles(why, base) != STATUS_OK)
         return why->error->status;

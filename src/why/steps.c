@@ -4,7 +4,6 @@
 #include "base/threads.h"
 #include "model/stages.h"
 #include "why/fit.h"
-#include "why/gradients.h"
 #include "why/why.h"
 
 #include <math.h>
@@ -45,11 +44,10 @@ static void take_own(const struct why *why, const double *const whole[STAGE_COUN
 {
     const uint64_t before = stage_closure(STAGE_BIT(stage)) & ~STAGE_BIT(stage);
     const bool some = why->problem->chosen.row_count < why->problem->size.queries;
-    for (int i = 0; i < STAGE_COUNT; i++) {
-        const bool of_inputs = stage_is_of_inputs((enum stage)i);
-        const bool of_all = of_inputs || (projection_of((enum stage)i) == PROJECTION_QUERY && !STAGES[i].repeats);
-        own[i] = before & STAGE_BIT(i) && !(some && of_all) &&
-                         (of_inputs || problem_made_as(why->problem, (enum stage)i) == (enum stage)i)
+    for (enum stage i = 0; i < STAGE_COUNT; i++) {
+        const bool of_inputs = stage_is_of_inputs(i);
+        const bool of_all = of_inputs || (projection_of(i) == PROJECTION_QUERY && !STAGES[i].repeats);
+        own[i] = before & STAGE_BIT(i) && !(some && of_all) && (of_inputs || problem_made_as(why->problem, i) == i)
                      ? whole[i]
                      : NULL;
     }
@@ -93,7 +91,7 @@ static enum status run_step(const struct stepping *stepping, enum stage stage, c
     struct plain_columns columns = base->columns;
     struct recipe recipe;
     *trial = (struct trial){.end = TRIAL_REFUSED};
-    if (recipe_create(&recipe, base->problem, guess->choices, guess->count, &arena, error) == STATUS_OK &&
+    if (recipe_create(&recipe, base->problem, guess->choices, guess->count, false, &arena, error) == STATUS_OK &&
         recipe.reason == NULL && (!recipe.across || base->problem->chosen.row_count == base->problem->size.queries)) {
         const enum stage made = problem_made_as(base->problem, stage);
         const bool back = STAGES[stage].backward;
@@ -220,12 +218,12 @@ static enum status run_from_own(const struct stepping *stepping, enum stage stag
     if (recipe == NULL)
         return why->error->status;
     take_own(why, stepping->whole, from, plain->own);
-    for (int own = 0; own < STAGE_COUNT && turn > 0; own++)
+    for (enum stage own = 0; own < STAGE_COUNT && turn > 0; own++)
         if (plain->own[own] != NULL)
-            plain->own[own] = move_own(stepping, (enum stage)own, turn, arena, why->error);
+            plain->own[own] = move_own(stepping, own, turn, arena, why->error);
     if (why->error->status != STATUS_OK)
         return why->error->status;
-    const enum status status = recipe_create(recipe, problem, NULL, 0, arena, why->error);
+    const enum status status = recipe_create(recipe, problem, NULL, 0, false, arena, why->error);
     return status != STATUS_OK ? status
                                : plain_run(plain, recipe, problem->chosen.rows, problem->chosen.row_count,
                                            stage_closure(STAGE_BIT(stage)), &columns, arena, arena, why->error);
@@ -310,12 +308,11 @@ static bool is_masked_first(const struct mine_table *table, const double *rights
 static enum status is_right_behind(const struct stepping *stepping, bool *right)
 {
     const struct why *why = stepping->why;
-    const struct trial_guess none = {.count = 0};
     *right = false;
     for (size_t i = 0; i < why->mine.count; i++)
         if (stage_follows(why->mine.tables[i].stage, STAGE_MASKED) && why->mine.tables[i].stage != STAGE_MASKED) {
             struct trial trial;
-            const enum status status = try_step(stepping, why->mine.tables[i].stage, &none, true, &trial);
+            const enum status status = try_step(stepping, why->mine.tables[i].stage, TRIAL_NONE, true, &trial);
             *right = trial.end == TRIAL_AGREES;
             return status;
         }
@@ -325,10 +322,9 @@ static enum status is_right_behind(const struct stepping *stepping, bool *right)
 /* Whether `scaled` is right for allowed keys; also if there is no such table. */
 static bool is_scaled_right(const struct mine_table *table, const double *rights)
 {
-    for (size_t i = 0; table != NULL && i < table->count; i++) {
+    for (size_t i = 0; table != NULL && i < table->count; i++)
         if (rights[i] != -INFINITY && !(fabs(table->numbers[i] - rights[i]) <= table->tolerance[i]))
             return false;
-    }
     return true;
 }
 
@@ -371,7 +367,6 @@ static enum status look_for_masked_first(struct stepping *stepping)
 static enum status look_at_steps(struct stepping *stepping)
 {
     struct why *why = stepping->why;
-    const struct trial_guess none = {.count = 0};
     for (size_t i = 0; i < why->mine.count; i++) {
         struct why_step *step = &why->steps[why->step_count];
         struct trial trial;
@@ -380,7 +375,7 @@ static enum status look_at_steps(struct stepping *stepping)
              stage_follows(STAGE_MASKED, step->stage)) ||
             (i > 0 && step->stage == why->mine.tables[i - 1].stage))
             continue;
-        if (try_step(stepping, step->stage, &none, true, &trial) != STATUS_OK)
+        if (try_step(stepping, step->stage, TRIAL_NONE, true, &trial) != STATUS_OK)
             return why->error->status;
         step->departs = trial.end != TRIAL_AGREES;
         step->rms = trial.rms;
@@ -627,9 +622,8 @@ enum status why_steps(struct why *why, const struct trial_base *base)
             if (stepping.whole[why->mine.tables[i].stage] == NULL)
                 return why->error->status;
         }
-    if (widen_steps(&stepping) != STATUS_OK)
-        return why->error->status;
-    if (look_for_masked_first(&stepping) || look_at_steps(&stepping) || explain_steps(&stepping))
+    if (widen_steps(&stepping) || look_for_masked_first(&stepping) || look_at_steps(&stepping) ||
+        explain_steps(&stepping))
         return why->error->status;
     return take_joined(&stepping);
 }

@@ -97,13 +97,12 @@ double why_bits(const struct trial_base *base, uint64_t stages)
     return bits;
 }
 
-static const double NEEDED[] = {[WHY_SINGLES] = 8 + 4,
-                                [WHY_PAIRS] = 13 + 6,
-                                [WHY_NEAR_SETTINGS] = 8 + 4,
-                                [WHY_SETTINGS] = 16 + 8,
-                                [WHY_WITH_MISTAKES] = 22 + 8};
-
 double why_bits_needed(enum why_kind kind)
 {
+    static const double NEEDED[] = {[WHY_SINGLES] = 8 + 4,
+                                    [WHY_PAIRS] = 13 + 6,
+                                    [WHY_NEAR_SETTINGS] = 8 + 4,
+                                    [WHY_SETTINGS] = 16 + 8,
+                                    [WHY_WITH_MISTAKES] = 22 + 8};
     return NEEDED[kind];
 }

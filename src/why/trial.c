@@ -3,7 +3,6 @@
 
 #include "model/stages.h"
 #include "why/fit.h"
-#include "why/gradients.h"
 
 #include <math.h>
 #include <string.h>
@@ -327,11 +326,8 @@ enum status trial_run(const struct trial_base *base, const struct trial_guess *g
     *trial = (struct trial){.end = TRIAL_REFUSED, .work = base->work};
     if (made == NULL)
         return error->status;
-    if (mine_has_backward(base->mine)) /* gradients need the parameters */
-        recipe_create(&recipe, base->problem, guess->choices, guess->count, arena, error);
-    else
-        recipe_create_moving(&recipe, base->problem, guess->choices, guess->count, arena, error);
-    if (error->status != STATUS_OK)
+    const bool moves = !mine_has_backward(base->mine); /* gradients need the parameters */
+    if (recipe_create(&recipe, base->problem, guess->choices, guess->count, moves, arena, error) != STATUS_OK)
         return error->status;
     trial->work += projecting_work(&recipe);
     trial->possible = recipe.reason == NULL;
@@ -370,8 +366,12 @@ enum status trial_confirm(const struct trial_base *base, const struct trial_gues
     return error->status;
 }
 
-static size_t numbers_of(const struct problem *problem, enum stage stage)
+static size_t main_numbers(const struct problem *problem, const struct mine *mine)
 {
+    const struct mine_table *table = &mine->tables[mine->count - 1];
+    const enum stage stage = table->stage;
+    if (mine_is_backward(table))
+        return mine_whole(table);
     if (projection_of(stage) != PROJECTION_COUNT)
         return problem->size.items *
                (stage_is_of_keys(stage) ? problem->size.kv_heads * problem->size.keys
@@ -379,12 +379,6 @@ static size_t numbers_of(const struct problem *problem, enum stage stage)
                problem_columns(problem, stage);
     return problem->size.items * problem->chosen.row_count * problem_columns(problem, stage) *
            (problem_is_side_by_side(problem, stage) || STAGES[stage].joins_heads ? 1 : problem->size.heads);
-}
-
-static size_t main_numbers(const struct problem *problem, const struct mine *mine)
-{
-    const struct mine_table *table = &mine->tables[mine->count - 1];
-    return mine_is_backward(table) ? mine_whole(table) : numbers_of(problem, table->stage);
 }
 
 size_t trial_numbers(const struct trial_base *base)
@@ -504,7 +498,7 @@ static enum status start(struct trial_base *base, const struct problem *problem,
                          struct recipe *recipe, struct arena *arena, struct error *error)
 {
     *base = (struct trial_base){.problem = problem, .mine = mine, .arena = arena};
-    if (recipe_create(recipe, problem, NULL, 0, arena, error) || choose_few(base, error))
+    if (recipe_create(recipe, problem, NULL, 0, false, arena, error) || choose_few(base, error))
         return error->status;
     base->columns.out_columns = base->few_columns;
     base->stages = trial_stages(problem, mine);

@@ -12,6 +12,9 @@ struct trial_guess {
     size_t count;
 };
 
+/* The guess that nothing is wrong. */
+#define TRIAL_NONE (&(const struct trial_guess){.count = 0})
+
 /* Whether it makes that mistake in that form. */
 bool trial_makes(const struct trial_guess *guess, struct mistake_choice choice);
 

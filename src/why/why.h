@@ -175,8 +175,26 @@ enum status why_observe(struct why *why, const struct trial_base *base);
 /* In apart.c: where two answers remain, finds the number that tells them apart. */
 enum status why_tell_apart(struct why *why);
 
-/* In report.c: begins the text if the first answer is certain. */
+enum { REPORT_COMMAND_BYTES = 4200, REPORT_SENTENCE_BYTES = 256 };
+
+/* In report.c: writes the command that gives the table, "attn causal data/inputs.json -s 789 --mistake scale-missing",
+ * to text (REPORT_COMMAND_BYTES). Returns text, or NULL if it does not fit. */
+const char *why_command(const struct why_explanation *explanation, char *text);
+
+/* The sentence of a mistake, with the job's number filled in; text has REPORT_SENTENCE_BYTES. */
+const char *why_sentence(const struct problem *problem, enum mistake id, char *text);
+
+/* Whether attn found nothing, but at most one in ten numbers is wrong: probably a slip, not a mistake. */
+bool why_is_nearly_right(const struct why *why);
+
+/* The number with the largest error; adds its place, "context, row 3 (starts), column 2". */
+double why_worst(const struct why *why, struct text *place);
+
+/* Begins the text if the first answer is certain. */
 void why_begin(struct why *why);
+
+void why_write_text(const struct why *why, struct output *output);
+void why_write_json(const struct why *why, struct output *output);
 
 /* In steps.c: computes each stage from somebody's own stages before it. */
 enum status why_steps(struct why *why, const struct trial_base *base);

@@ -28,7 +28,8 @@ static enum status take(struct measure *measure, enum stage stage, const struct 
     size_t count = 0;
     if (stress_is_later(MISTAKES[guess->choices[0].id].name))
         return STATUS_OK;
-    if (recipe_create(&recipe, &made->problem, guess->choices, guess->count, &made->arena, &made->error) != STATUS_OK ||
+    if (recipe_create(&recipe, &made->problem, guess->choices, guess->count, false, &made->arena, &made->error) !=
+            STATUS_OK ||
         recipe.reason != NULL)
         return made->error.status;
     struct measured *measured = &measure->mistakes[measure->count];
@@ -45,7 +46,7 @@ static enum status take_right(struct measure *measure, enum stage stage)
 {
     struct made *made = &measure->made;
     struct recipe recipe;
-    if (recipe_create(&recipe, &made->problem, NULL, 0, &made->arena, &made->error) != STATUS_OK)
+    if (recipe_create(&recipe, &made->problem, NULL, 0, false, &made->arena, &made->error) != STATUS_OK)
         return made->error.status;
     measure->right = (double *)make(measure, &recipe, stage, &measure->numbers);
     for (size_t i = 0; measure->right != NULL && i < measure->numbers; i++)
