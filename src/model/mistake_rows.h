@@ -25,12 +25,12 @@ ROW(SCALE_INVERTED, SCALE, .name = "scale-inverted", .any_seed = true,
     .numpy = "s = q @ k.swapaxes(-1, -2) * k.shape[-1]**-0.5",
     .c = "s[i][j] /= sqrt(d), not s[i][j] *= sqrt(d)",
     .unseen = "the scale is 1")
-ROW(SCALE_D_MODEL, SCALE, .name = "scale-d-model", .any_seed = true,
+ROW(SCALE_D_MODEL, SCALE, .name = "scale-d-model", .any_seed = true, .section = "attn-lessons: Several heads, split",
     .sentence = "the scores are divided by sqrt(heads * d_head), not by sqrt(d_head)",
     .pytorch = "attn_scores / head_dim**0.5, with head_dim = d_out // num_heads",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # k is (H, T, d)",
     .c = "s[i][j] /= sqrt(d), where d is d_model / H",
-    .section = "attn-lessons: Several heads, split", .unseen = "there is one head")
+    .unseen = "there is one head")
 ROW(SCALE_1_OVER_D_MODEL, SCALE, .name = "scale-1-over-d-model", .any_seed = true,
     .sentence = "the scores are divided by heads * d_head, not by sqrt(d_head)",
     .pytorch = "attn_scores / head_dim**0.5, with head_dim = d_out // num_heads",
@@ -43,24 +43,22 @@ ROW(SCALE_D_IN, SCALE, .name = "scale-d-in", .any_seed = true,
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # not x.shape[-1]",
     .c = "s[i][j] /= sqrt(d), where d counts the columns of a key, not of an input",
     .unseen = "a head has as many columns as an input")
-ROW(SCALE_USUAL, SCALE, .name = "scale-usual", .any_seed = true,
+ROW(SCALE_USUAL, SCALE, .name = "scale-usual", .any_seed = true, .section = "attn: The mechanism",
     .sentence = "the scores are divided by sqrt(d_head), though the model has its own scale",
     .pytorch = "attn_scores * self.scaling, as the config says: query_pre_attn_scalar**-0.5",
     .numpy = "s = q @ k.swapaxes(-1, -2) * scale  # from the config, not 1 / np.sqrt(d)",
     .c = "s[i][j] = dot(q[i], k[j], d) * scale, with the model's own scale",
-    .section = "attn: The mechanism", .unseen = "the scale is 1 / sqrt(d_head)")
-ROW(SCALE_AND_USUAL, SCALE, .name = "scale-and-usual", .alone = true,
+    .unseen = "the scale is 1 / sqrt(d_head)")
+ROW(SCALE_AND_USUAL, SCALE, .name = "scale-and-usual", .alone = true, .section = "attn: The mechanism",
     .sentence = "the scores are divided by sqrt(d_head), too, besides the model's own scale",
     .pytorch = "F.scaled_dot_product_attention(q, k, v, scale=scaling), with q as it is",
     .numpy = "s = q @ k.swapaxes(-1, -2) * scale  # scale alone, not / np.sqrt(d)",
-    .c = "s[i][j] = dot(q[i], k[j], d) * scale, not / sqrt(d)",
-    .section = "attn: The mechanism")
-ROW(SCALE_D_IN_OVER_HEADS, SCALE, .name = "scale-d-in-over-heads",
+    .c = "s[i][j] = dot(q[i], k[j], d) * scale, not / sqrt(d)")
+ROW(SCALE_D_IN_OVER_HEADS, SCALE, .name = "scale-d-in-over-heads", .section = "attn-lessons: Several heads, split",
     .sentence = "the scores are divided by sqrt(d_in / heads), which is not sqrt(d_head)",
     .pytorch = "attn_scores * config.head_dim**-0.5, not (hidden_size // num_heads)**-0.5",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # not d_in / H",
-    .c = "s[i][j] /= sqrt(d), where d is the config's head_dim",
-    .section = "attn-lessons: Several heads, split")
+    .c = "s[i][j] /= sqrt(d), where d is the config's head_dim")
 ROW(SCALE_TOKENS, SCALE, .name = "scale-tokens", .any_seed = true,
     .sentence = "the scores are divided by sqrt(tokens), not by sqrt(d_head)",
     .pytorch = "attn_scores / keys.shape[-1]**0.5, not keys.shape[-2]**0.5",
@@ -90,76 +88,61 @@ ROW(SCALE_NEGATIVE, SCALE, .name = "scale-negative", .any_seed = true,
     .pytorch = "attn_scores / keys.shape[-1]**0.5, without a minus",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # not -q",
     .c = "s[i][j] = dot(q[i], k[j], d) / sqrt(d), not -dot(...)")
+#define SOFTMAX_NUMPY .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)"
 ROW(SOFTMAX_QUERIES, SOFTMAX, .name = "softmax-queries",
     .sentence = "softmax runs over the queries, not over the keys of a row",
     .pytorch = "torch.softmax(scaled, dim=-1), not dim=0, dim=1 of (b, T, T), or dim=-2",
-    .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
-    .c = "for each i, max and sum run over j of s[i][j]")
+    .c = "for each i, max and sum run over j of s[i][j]", SOFTMAX_NUMPY)
 ROW(SOFTMAX_HEADS, SOFTMAX, .name = "softmax-heads",
     .sentence = "softmax runs over the heads, not over the keys of a row",
     .pytorch = "torch.softmax(scaled, dim=-1), not dim=1 of (b, num_heads, T, T)",
-    .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
-    .c = "for each h and i, max and sum run over j of s[h][i][j]")
+    .c = "for each h and i, max and sum run over j of s[h][i][j]", SOFTMAX_NUMPY)
 ROW(SOFTMAX_ITEMS, SOFTMAX, .name = "softmax-items",
     .sentence = "softmax runs over the items of the batch, not over the keys of a row",
     .pytorch = "torch.softmax(scaled, dim=-1), not dim=0 of (b, num_heads, T, T)",
-    .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
-    .c = "for each item b and each i, max and sum run over j of s[b][i][j]")
+    .c = "for each item b and each i, max and sum run over j of s[b][i][j]", SOFTMAX_NUMPY)
 ROW(SOFTMAX_ALL, SOFTMAX, .name = "softmax-all",
     .sentence = "one softmax runs over the full table of scores, not one per row",
     .pytorch = "torch.softmax(scaled, dim=-1), not of scaled.flatten()",
-    .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
-    .c = "max and sum restart for each i",
+    .c = "max and sum restart for each i", SOFTMAX_NUMPY,
     .unseen = "each table has one row")
-ROW(SOFTMAX_BASE_2, SOFTMAX, .name = "softmax-base-2", .any_seed = true,
+ROW(SOFTMAX_BASE_2, SOFTMAX, .name = "softmax-base-2", .any_seed = true, .section = "attn-lessons: Softmax",
     .sentence = "softmax takes powers of 2, not of e",
     .pytorch = "torch.exp(x), or torch.exp2(x * math.log2(math.e)), not torch.exp2(x)",
     .numpy = "e = np.exp2((s - s.max(-1, keepdims=True)) * np.log2(np.e))  # or np.exp",
-    .c = "expf(x), or exp2f(x * 1.44269504f), not exp2f(x)",
-    .section = "attn-lessons: Softmax")
-ROW(SOFTMAX_OVERFLOW, SOFTMAX, .name = "softmax-overflow",
+    .c = "expf(x), or exp2f(x * 1.44269504f), not exp2f(x)")
+ROW(SOFTMAX_OVERFLOW, SOFTMAX, .name = "softmax-overflow", .section = "attn-lessons: Softmax",
     .sentence = "softmax does not subtract the row maximum, so exp overflows",
     .pytorch = "torch.softmax(attn_scores, dim=-1) subtracts it; torch.exp alone does not",
-    .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
-    .c = "w[i][j] = exp(s[i][j] - max), where max is the maximum of row i",
-    .section = "attn-lessons: Softmax", .unseen = "no score is above 88")
-ROW(SOFTMAX_MISSING, SOFTMAX, .name = "softmax-missing",
+    .c = "w[i][j] = exp(s[i][j] - max), where max is the maximum of row i", SOFTMAX_NUMPY,
+    .unseen = "no score is above 88")
+ROW(SOFTMAX_MISSING, SOFTMAX, .name = "softmax-missing", .section = "attn-lessons: Softmax",
     .sentence = "there is no softmax: the scores are used as the weights",
     .pytorch = "torch.softmax(attn_scores / keys.shape[-1]**0.5, dim=-1) @ values",
-    .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
-    .c = "w[i][j] = exp(s[i][j] - max) / sum",
-    .section = "attn-lessons: Softmax")
-ROW(SOFTMAX_SUM_OF_SCORES, SOFTMAX, .name = "softmax-sum-of-scores",
+    .c = "w[i][j] = exp(s[i][j] - max) / sum", SOFTMAX_NUMPY)
+ROW(SOFTMAX_SUM_OF_SCORES, SOFTMAX, .name = "softmax-sum-of-scores", .section = "attn-lessons: Softmax",
     .sentence = "each score is divided by the sum of its row, without exp",
     .pytorch = "torch.softmax(scaled, dim=-1), not scaled / its sum",
-    .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
-    .c = "w[i][j] = exp(s[i][j] - max) / sum, where sum adds up exp, not scores",
-    .section = "attn-lessons: Softmax")
-ROW(SOFTMAX_TWICE, SOFTMAX, .name = "softmax-twice", .any_seed = true,
+    .c = "w[i][j] = exp(s[i][j] - max) / sum, where sum adds up exp, not scores", SOFTMAX_NUMPY)
+ROW(SOFTMAX_TWICE, SOFTMAX, .name = "softmax-twice", .any_seed = true, .section = "attn-lessons: Softmax",
     .sentence = "softmax runs twice: the weights go through it again, masked ones too",
     .pytorch = "attn_weights = torch.softmax(scaled, dim=-1), once; then @ values",
     .numpy = "w = softmax(s); context = w @ v  # not softmax(w) @ v",
-    .c = "w[i][j] = exp(s[i][j] - max) / sum, once",
-    .section = "attn-lessons: Softmax")
-ROW(SOFTMAX_LOG, SOFTMAX, .name = "softmax-log",
+    .c = "w[i][j] = exp(s[i][j] - max) / sum, once")
+ROW(SOFTMAX_LOG, SOFTMAX, .name = "softmax-log", .section = "attn-lessons: Softmax",
     .sentence = "the weights are logarithms: log_softmax in place of softmax",
     .pytorch = "F.softmax(scaled, dim=-1), not F.log_softmax",
     .numpy = "w = np.exp(s - lse)  # not s - lse",
-    .c = "w[i][j] = exp(s[i][j] - lse), not s[i][j] - lse",
-    .section = "attn-lessons: Softmax")
-ROW(SOFTMAX_SIGMOID, SOFTMAX, .name = "softmax-sigmoid",
+    .c = "w[i][j] = exp(s[i][j] - lse), not s[i][j] - lse")
+ROW(SOFTMAX_SIGMOID, SOFTMAX, .name = "softmax-sigmoid", .section = "attn-lessons: Softmax",
     .sentence = "each weight is the sigmoid of its score, so the rows do not sum to 1",
     .pytorch = "torch.softmax(scaled, dim=-1), not torch.sigmoid(scaled)",
-    .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
-    .c = "w[i][j] = exp(s[i][j] - max) / sum, not 1 / (1 + exp(-s[i][j]))",
-    .section = "attn-lessons: Softmax")
+    .c = "w[i][j] = exp(s[i][j] - max) / sum, not 1 / (1 + exp(-s[i][j]))", SOFTMAX_NUMPY)
 ROW(SOFTMAX_NO_KEEPDIM, SOFTMAX, .name = "softmax-no-keepdim",
     .sentence = "without keepdim, column j of softmax uses the sum or maximum of row j",
     .pytorch = "e = torch.exp(scaled); e / e.sum(dim=-1, keepdim=True)",
-    .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
-    .c = "w[i][j] = exp(s[i][j] - max[i]) / sum[i], not sum[j]",
-    .unseen = "each row has the same sum and maximum",
-    .forms = MISTAKE_FORMS("sum", "sum-shifted", "maximum", "both"))
+    .c = "w[i][j] = exp(s[i][j] - max[i]) / sum[i], not sum[j]", SOFTMAX_NUMPY,
+    .unseen = "each row has the same sum and maximum", .forms = MISTAKE_FORMS("sum", "sum-shifted", "maximum", "both"))
 ROW(SOFTMAX_MAXIMUM_FROM_0, SOFTMAX, .name = "softmax-maximum-from-0",
     .sentence = "the row maximum starts at 0, so exp underflows where all scores are low",
     .pytorch = "row_max = torch.full(shape, float('-inf')), not torch.zeros(shape)",
@@ -198,12 +181,12 @@ ROW(MASK_MIRRORED, MASK, .name = "mask-mirrored", .any_seed = true,
     .pytorch = "mask out torch.triu(torch.ones(T, T), diagonal=1), without .flip(0)",
     .numpy = "s = np.where(np.tri(T, dtype=bool), s, -np.inf)  # not [::-1]",
     .c = "key j is allowed if j <= i, not j <= T - 1 - i")
-ROW(MASK_CORNER, MASK, .name = "mask-corner", .any_seed = true,
+ROW(MASK_CORNER, MASK, .name = "mask-corner", .any_seed = true, .section = "attn-sdpa: Allowed keys",
     .sentence = "with fewer queries than keys, the mask starts in the wrong corner",
     .pytorch = "queries first: torch.ones(Tq, Tk).tril().bool(); queries last: .tril(Tk - Tq)",
     .numpy = "allowed = np.tri(Tq, Tk, Tk - Tq, dtype=bool)  # 0 where queries come first",
     .c = "queries first: j <= i is allowed; queries last: j <= i + Tk - Tq",
-    .section = "attn-sdpa: Allowed keys", .unseen = "there are as many queries as keys")
+    .unseen = "there are as many queries as keys")
 ROW(MASK_OFFSET_MISSING, MASK, .name = "mask-offset-missing", .any_seed = true,
     .sentence = "query positions do not count the keys that come before the queries",
     .pytorch = "torch.ones(Tq, Tk).tril(past).bool(): key j is allowed if j <= past + i",
@@ -222,18 +205,17 @@ ROW(MASK_OFFSET_MINUS_1, MASK, .name = "mask-offset-minus-1", .any_seed = true,
     .numpy = "allowed = np.arange(Tk) <= past + np.arange(Tq)[:, None]  # not past - 1",
     .c = "key j is allowed if j <= past + i; with lengths, past is length - Tq",
     .section = "attn-sdpa: QUERY, KEY AND VALUE", .unseen = "nothing depends on a query's position")
-ROW(MASK_CAUSAL, MASK, .name = "mask-causal", .any_seed = true,
+ROW(MASK_CAUSAL, MASK, .name = "mask-causal", .any_seed = true, .section = "attn: The mechanism",
     .sentence = "a causal mask is applied, though none was asked for",
     .pytorch = "no masked_fill_; F.scaled_dot_product_attention(..., is_causal=False)",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # and no np.tri",
-    .c = "j runs over all keys, from 0 to Tk - 1, not only up to i",
-    .section = "attn: The mechanism")
-ROW(MASK_PACKED_GROUPS, MASK, .name = "mask-packed-groups", .any_seed = true,
+    .c = "j runs over all keys, from 0 to Tk - 1, not only up to i")
+ROW(MASK_PACKED_GROUPS, MASK, .name = "mask-packed-groups", .any_seed = true, .section = "attn-sdpa: HEADS THAT SHARE",
     .sentence = "heads of a group are rows, and the mask takes the row for the position",
     .pytorch = "position = row // (num_heads // kv_heads), where row = i * group + head",
     .numpy = "i = np.arange(T * group)[:, None] // group  # for (T, group) rows",
     .c = "position = row / group, for row = i * group + h % group",
-    .section = "attn-sdpa: HEADS THAT SHARE", .unseen = "the mask allows those keys, too")
+    .unseen = "the mask allows those keys, too")
 ROW(FILL_ZERO, FILL, .name = "fill-zero",
     .sentence = "masked scores become about 0, not minus infinity, so their keys get weight",
     .pytorch = "attn_scores.masked_fill_(mask.bool(), -torch.inf), not 0, nor -1e-9",
@@ -245,8 +227,8 @@ ROW(FILL_SMALL, FILL, .name = "fill-small",
     .pytorch = "attn_scores.masked_fill_(mask.bool(), -torch.inf), not a number",
     .numpy = "s = np.where(allowed, s, -np.inf)  # not a number",
     .c = "s[i][j] = -INFINITY where key j is masked, not a number",
-    .unseen = "no score is masked",
-    .number = "the number that replaces minus infinity", .from = -10000, .to = 10000, .usual = -9)
+    .unseen = "no score is masked", .number = "the number that replaces minus infinity", .from = -10000, .to = 10000,
+    .usual = -9)
 ROW(FILL_AFTER_SOFTMAX, FILL, .name = "fill-after-softmax",
     .sentence = "masked weights become 0 only after softmax, so the rows no longer sum to 1",
     .pytorch = "attn_weights / attn_weights.sum(dim=-1, keepdim=True), after masking them",
@@ -258,8 +240,7 @@ ROW(FILL_LARGE, FILL, .name = "fill-large", .only_nan = true,
     .pytorch = "attn_scores.masked_fill_(mask.bool(), -torch.inf), with the minus",
     .numpy = "s = np.where(allowed, s, -np.inf)  # not +1e9",
     .c = "s[i][j] = -INFINITY where key j is masked, not INFINITY",
-    .unseen = "no score is masked",
-    .forms = MISTAKE_FORMS("finite", "infinite"))
+    .unseen = "no score is masked", .forms = MISTAKE_FORMS("finite", "infinite"))
 ROW(FILL_NO_KEEPDIM, FILL, .name = "fill-no-keepdim",
     .sentence = "weights masked after softmax are divided by other rows' sums: no keepdim",
     .pytorch = "masked / masked.sum(dim=-1, keepdim=True)",
@@ -346,8 +327,7 @@ ROW(PAST_NOT_COUNTED, LENGTHS, .name = "past-not-counted",
     .pytorch = "keys = torch.cat([past_keys, keys], dim=-2); the length is keys.shape[-2]",
     .numpy = "k = np.concatenate([past_k, k], -2); length = k.shape[-2]",
     .c = "j < past + T, not j < T, with T new keys",
-    .unseen = "no query attends to the last keys",
-    .forms = MISTAKE_FORMS("queries-moved", "place-kept"))
+    .unseen = "no query attends to the last keys", .forms = MISTAKE_FORMS("queries-moved", "place-kept"))
 ROW(SEQUENCES_MISSING, SEQUENCES, .name = "sequences-missing",
     .sentence = "packed sequences are treated as one sequence",
     .pytorch = "flash_attn_varlen_func with cu_seqlens, or a block diagonal attn_mask",
@@ -364,43 +344,33 @@ ROW(SEQUENCES_LEAK_BEFORE, SEQUENCES, .name = "sequences-leak-before",
     .numpy = "k[cu[s]:cu[s + 1]]  # not from cu[s] - 1",
     .c = "for (j = cu[s]; j < cu[s + 1]; j++), not from cu[s] - 1",
     .number = "how many of these keys", .from = 1, .to = 1048576, .usual = 1, .whole = true)
-ROW(SEQUENCES_LEAK_BEHIND, SEQUENCES, .name = "sequences-leak-behind",
-    .sentence = "a query also attends to the first keys of the sequence after its own",
-    .pytorch = "keys[cu[s]:cu[s + 1]]",
-    .numpy = "k[cu[s]:cu[s + 1]]  # not up to cu[s + 1] + 1",
-    .c = "for (j = cu[s]; j < cu[s + 1]; j++), not <= cu[s + 1]",
-    .unseen = "the mask is causal",
-    .number = "how many of these keys", .from = 1, .to = 1048576, .usual = 1, .whole = true)
-#define CU_SEQLENS                                                       \
-    .pytorch = "keys[cu[s]:cu[s + 1]]", \
-    .numpy = "k[cu[s]:cu[s + 1]]  # not up to cu[s + 1] + 1",           \
-    .c = "for (j = cu[s]; j < cu[s + 1]; j++), not <= cu[s + 1]",                     \
+#define CU_SEQLENS                                                \
+    .pytorch = "keys[cu[s]:cu[s + 1]]",                           \
+    .numpy = "k[cu[s]:cu[s + 1]]  # not up to cu[s + 1] + 1",     \
+    .c = "for (j = cu[s]; j < cu[s + 1]; j++), not <= cu[s + 1]", \
     .number = "how many of these keys", .to = 1048576, .whole = true
+ROW(SEQUENCES_LEAK_BEHIND, SEQUENCES, .name = "sequences-leak-behind",
+    .sentence = "a query also attends to the first keys of the sequence after its own", CU_SEQLENS,
+    .from = 1, .usual = 1, .unseen = "the mask is causal")
 ROW(SEQUENCES_START_PLUS_1, SEQUENCES, .name = "sequences-start-plus-1",
-    .sentence = "a sequence begins one token too late: a cumulative length is one too large",
-    CU_SEQLENS)
+    .sentence = "a sequence begins one token too late: a cumulative length is one too large", CU_SEQLENS)
 ROW(SEQUENCES_START_MINUS_1, SEQUENCES, .name = "sequences-start-minus-1",
-    .sentence = "a sequence begins one token too early: a cumulative length is one too small",
-    CU_SEQLENS)
+    .sentence = "a sequence begins one token too early: a cumulative length is one too small", CU_SEQLENS)
 ROW(SEQUENCES_KEYS_PLUS_1, SEQUENCES, .name = "sequences-keys-plus-1",
-    .sentence = "the keys of a sequence begin one too late: cu_seqlens_k is one too large",
-    CU_SEQLENS)
+    .sentence = "the keys of a sequence begin one too late: cu_seqlens_k is one too large", CU_SEQLENS)
 ROW(SEQUENCES_KEYS_MINUS_1, SEQUENCES, .name = "sequences-keys-minus-1",
-    .sentence = "the keys of a sequence begin one too early: cu_seqlens_k is one too small",
-    CU_SEQLENS)
+    .sentence = "the keys of a sequence begin one too early: cu_seqlens_k is one too small", CU_SEQLENS)
 ROW(SEQUENCES_QUERIES_PLUS_1, SEQUENCES, .name = "sequences-queries-plus-1",
-    .sentence = "the queries of a sequence begin one too late: cu_seqlens_q is too large",
-    CU_SEQLENS)
+    .sentence = "the queries of a sequence begin one too late: cu_seqlens_q is too large", CU_SEQLENS)
 ROW(SEQUENCES_QUERIES_MINUS_1, SEQUENCES, .name = "sequences-queries-minus-1",
-    .sentence = "the queries of a sequence begin one too early: cu_seqlens_q is too small",
-    CU_SEQLENS)
+    .sentence = "the queries of a sequence begin one too early: cu_seqlens_q is too small", CU_SEQLENS)
 ROW(PAGES_STALE, PAGES, .name = "pages-stale",
     .sentence = "a stale entry of block_table names another page",
     .pytorch = "update block_table whenever a page is reassigned",
     .numpy = "key_cache[block_table[b, token // size], token % size]",
     .c = "page = table[b * per_item + token / size], after the table is updated",
-    .number = "the entry, from 0, times the pages of the caches, plus the page it names",
-    .to = 9007199254740991.0, .whole = true)
+    .number = "the entry, from 0, times the pages of the caches, plus the page it names", .to = 9007199254740991.0,
+    .whole = true)
 ROW(PAGES_TAIL_COUNTED, PAGES, .name = "pages-tail-counted",
     .sentence = "the unused tail of the last page counts: the length is rounded up to pages",
     .pytorch = "cache_seqlens is the number of tokens, not page size x pages",
@@ -419,8 +389,7 @@ ROW(PAGES_IN_ORDER, PAGES, .name = "pages-in-order",
     .pytorch = "key_cache[block_table[b]], not key_cache.view(b, -1, heads, d)",
     .numpy = "key_cache[block_table[b]]  # not key_cache.reshape(b, -1, heads, d)",
     .c = "page = table[b * per_item + token / size], not b * per_item + token / size",
-    .unseen = "the pages already lie in that order",
-    .forms = MISTAKE_FORMS("as-many-each", "as-used"))
+    .unseen = "the pages already lie in that order", .forms = MISTAKE_FORMS("as-many-each", "as-used"))
 ROW(PAGES_SORTED, PAGES, .name = "pages-sorted",
     .sentence = "an item's pages are read in memory order, not in the order of block_table",
     .pytorch = "key_cache[block_table[b]], not key_cache[block_table[b].sort()[0]]",
@@ -440,12 +409,11 @@ ROW(ATTN_MASK_MISSING, ATTN_MASK, .name = "attn-mask-missing",
     .numpy = "s = np.where(mask, s, -np.inf) if mask.dtype == bool else s + mask",
     .c = "if (!mask[i][j]) s[i][j] = -INFINITY; a float mask: s[i][j] += mask[i][j]",
     .unseen = "attn_mask changes nothing")
-ROW(ATTN_MASK_INVERTED, ATTN_MASK, .name = "attn-mask-inverted",
+ROW(ATTN_MASK_INVERTED, ATTN_MASK, .name = "attn-mask-inverted", .section = "attn-sdpa: Allowed keys",
     .sentence = "attn_mask is inverted: True and False are swapped",
     .pytorch = "F.scaled_dot_product_attention: True allows; nn.MultiheadAttention: True masks",
     .numpy = "s = np.where(mask, s, -np.inf)  # True allows; ~mask if True masks",
-    .c = "if (!mask[i][j]) s[i][j] = -INFINITY, where true allows a key",
-    .section = "attn-sdpa: Allowed keys")
+    .c = "if (!mask[i][j]) s[i][j] = -INFINITY, where true allows a key")
 ROW(ATTN_MASK_TRANSPOSED, ATTN_MASK, .name = "attn-mask-transposed",
     .sentence = "attn_mask is read with queries and keys swapped",
     .pytorch = "attn_mask is (..., queries, keys): use it without .transpose(-2, -1)",
@@ -510,32 +478,30 @@ ROW(KEYS_FIRST_MISSING, KEYS, .name = "keys-first-missing",
     .numpy = "s = q @ k.swapaxes(-1, -2)  # not k[..., 1:, :]",
     .c = "for (j = 0; j < T; j++), not j = 1",
     .unseen = "no query attends to the first key")
-ROW(KEYS_AS_QUERIES, KEYS, .name = "keys-as-queries",
+ROW(KEYS_AS_QUERIES, KEYS, .name = "keys-as-queries", .section = "attn-sdpa: QUERY, KEY AND VALUE",
     .sentence = "the loop over keys stops at the number of queries",
     .pytorch = "attn_scores has keys.shape[-2] columns, not queries.shape[-2]",
     .numpy = "s = q @ k.swapaxes(-1, -2)  # not k[..., :q.shape[-2], :]",
     .c = "for (j = 0; j < Tk; j++), not j < Tq",
-    .section = "attn-sdpa: QUERY, KEY AND VALUE", .unseen = "no query attends to a key beyond the number of queries")
-ROW(KEYS_PADDING_COUNTED, KEYS, .name = "keys-padding-counted",
+    .unseen = "no query attends to a key beyond the number of queries")
+ROW(KEYS_PADDING_COUNTED, KEYS, .name = "keys-padding-counted", .section = "attn-sdpa: QUERY, KEY AND VALUE",
     .sentence = "zeros that pad the last tile of keys take a share of the softmax",
     .pytorch = "attn_scores[..., num_tokens:] = -torch.inf, before softmax",
     .numpy = "s[..., T:] = -np.inf  # before softmax",
     .c = "s[i][j] = -INFINITY for each j >= T of the last tile, not 0",
-    .section = "attn-sdpa: QUERY, KEY AND VALUE", .unseen = "no query could attend to a padded key",
-    .number = "keys per tile", .from = 2, .to = 4096, .usual = 64, .whole = true)
-ROW(VALUES_SHIFTED, KEYS, .name = "values-shifted",
+    .unseen = "no query could attend to a padded key", .number = "keys per tile", .from = 2, .to = 4096, .usual = 64,
+    .whole = true)
+ROW(VALUES_SHIFTED, KEYS, .name = "values-shifted", .section = "attn-lessons: The context",
     .sentence = "each weight multiplies a value next to its own",
     .pytorch = "context_vec = attn_weights @ values, not values.roll(-1, dims=-2)",
     .numpy = "context = w @ v  # not np.roll(v, -1, axis=-2)",
     .c = "context[i] += w[i][j] * v[j], not v[j + 1] or v[j - 1]",
-    .section = "attn-lessons: The context",
     .forms = MISTAKE_FORMS("next", "previous", "next-round", "previous-round"))
-ROW(KEYS_STRIDES, KEYS, .name = "keys-strides",
+ROW(KEYS_STRIDES, KEYS, .name = "keys-strides", .section = "attn-sdpa: HEADS THAT SHARE",
     .sentence = "strides of key or value count the query's heads, not their own",
     .pytorch = "keys.stride(), from the tensor itself, not from num_heads * head_dim",
     .numpy = "k = k.reshape(B, T, H_kv, d)  # not H",
     .c = "k[((b * T + j) * H_kv + h / group) * d + c], not * H",
-    .section = "attn-sdpa: HEADS THAT SHARE",
     .forms = MISTAKE_FORMS("both-rows", "key-rows", "value-rows", "both-items", "key-items", "value-items"))
 #define KEYS_PER_TILE .number = "keys per tile", .from = 1, .to = 4096, .usual = 2, .whole = true
 #define PER_TILE .unseen = "one tile holds all keys", KEYS_PER_TILE, .of_kernels = true
@@ -575,36 +541,31 @@ ROW(ROLES_QUERY_VALUE_SWAPPED, ROLES, .name = "roles-query-value-swapped",
     .pytorch = "queries = self.W_query(x); values = self.W_value(x); attn_weights @ values",
     .numpy = "q = x @ W_query; v = x @ W_value  # then w @ v, with w from q and k",
     .c = "s[i][j] = dot(q[i], k[j], d); then context[i] += w[i][j] * v[j]")
-ROW(ROLES_KEY_FOR_VALUE, ROLES, .name = "roles-key-for-value",
+ROW(ROLES_KEY_FOR_VALUE, ROLES, .name = "roles-key-for-value", .section = "attn-lessons: The context",
     .sentence = "the context is a weighted sum of keys, not of values",
     .pytorch = "attn_weights @ values, with values = self.W_value(x), not self.W_key(x)",
     .numpy = "context = w @ v  # v = x @ W_value, not x @ W_key",
-    .c = "context[i] += w[i][j] * v[j], not k[j]",
-    .section = "attn-lessons: The context")
-ROW(ROLES_QUERY_FOR_KEY, ROLES, .name = "roles-query-for-key",
+    .c = "context[i] += w[i][j] * v[j], not k[j]")
+ROW(ROLES_QUERY_FOR_KEY, ROLES, .name = "roles-query-for-key", .section = "attn-lessons: The scores of one token",
     .sentence = "the scores multiply queries by queries, not by keys",
     .pytorch = "queries @ keys.transpose(-2, -1), with keys = self.W_key(x)",
     .numpy = "s = q @ k.swapaxes(-1, -2)  # not q @ q.swapaxes(-1, -2)",
-    .c = "s[i][j] = dot(q[i], k[j], d), not dot(q[i], q[j], d)",
-    .section = "attn-lessons: The scores of one token")
-ROW(ROLES_KEY_FOR_QUERY, ROLES, .name = "roles-key-for-query",
+    .c = "s[i][j] = dot(q[i], k[j], d), not dot(q[i], q[j], d)")
+ROW(ROLES_KEY_FOR_QUERY, ROLES, .name = "roles-key-for-query", .section = "attn-lessons: The scores of one token",
     .sentence = "the scores multiply keys by keys, not queries by keys",
     .pytorch = "queries @ keys.transpose(-2, -1), with queries = self.W_query(x)",
     .numpy = "s = q @ k.swapaxes(-1, -2)  # not k @ k.swapaxes(-1, -2)",
-    .c = "s[i][j] = dot(q[i], k[j], d), not dot(k[i], k[j], d)",
-    .section = "attn-lessons: The scores of one token")
-ROW(ROLES_QUERY_FOR_VALUE, ROLES, .name = "roles-query-for-value",
+    .c = "s[i][j] = dot(q[i], k[j], d), not dot(k[i], k[j], d)")
+ROW(ROLES_QUERY_FOR_VALUE, ROLES, .name = "roles-query-for-value", .section = "attn-lessons: The context",
     .sentence = "the context is a weighted sum of queries, not of values",
     .pytorch = "attn_weights @ values, with values = self.W_value(x), not self.W_query(x)",
     .numpy = "context = w @ v  # v = x @ W_value, not x @ W_query",
-    .c = "context[i] += w[i][j] * v[j], not q[j]",
-    .section = "attn-lessons: The context")
-ROW(ROLES_INPUTS_FOR_VALUE, ROLES, .name = "roles-inputs-for-value",
+    .c = "context[i] += w[i][j] * v[j], not q[j]")
+ROW(ROLES_INPUTS_FOR_VALUE, ROLES, .name = "roles-inputs-for-value", .section = "attn-lessons: The context",
     .sentence = "the context is a weighted sum of inputs, not of values",
     .pytorch = "attn_weights @ values, with values = self.W_value(x), not x",
     .numpy = "context = w @ v  # v = x @ W_value, not x",
-    .c = "context[i] += w[i][j] * v[j], not x[j]",
-    .section = "attn-lessons: The context")
+    .c = "context[i] += w[i][j] * v[j], not x[j]")
 ROW(ROLES_ONE_FOR_ALL, ROLES, .name = "roles-one-for-all",
     .sentence = "one matrix serves as query, key and value, or the inputs do without any",
     .pytorch = "queries = W_query(x); keys = W_key(x); values = W_value(x)",
@@ -616,30 +577,19 @@ ROW(WEIGHTS_TRANSPOSED, WEIGHTS, .name = "weights-transposed",
     .pytorch = "attn_weights @ values, not attn_weights.transpose(-2, -1) @ values",
     .numpy = "context = w @ v  # not w.swapaxes(-1, -2) @ v",
     .c = "context[i] += w[i][j] * v[j], not w[j][i] * v[j]")
+#define NOT_TRANSPOSED(W, q, i)                                                                           \
+    .pytorch = "x @ " W " for (d_in, d_out); x @ " W ".weight.T for an nn.Linear",                        \
+    .numpy = q " = x @ " W "  # " W " is (d_in, d_out); nn.Linear stores its .T",                         \
+    .c = q "[" i "][c] sums x[" i "][r] * W[r][c] over r; with an nn.Linear's weight, W[c][r]",           \
+    .unseen = "the matrix is symmetric"
 ROW(MATRIX_TRANSPOSED, MATRIX, .name = "matrix-transposed",
-    .sentence = "W_query, W_key and W_value are all used transposed",
-    .pytorch = "x @ W_query for (d_in, d_out); x @ W_query.weight.T for an nn.Linear",
-    .numpy = "q = x @ W_query  # W_query is (d_in, d_out); nn.Linear stores its .T",
-    .c = "q[i][c] sums x[i][r] * W[r][c] over r; with an nn.Linear's weight, W[c][r]",
-    .unseen = "the matrix is symmetric")
+    .sentence = "W_query, W_key and W_value are all used transposed", NOT_TRANSPOSED("W_query", "q", "i"))
 ROW(MATRIX_QUERY_TRANSPOSED, MATRIX, .name = "matrix-query-transposed",
-    .sentence = "W_query is used transposed",
-    .pytorch = "x @ W_query for (d_in, d_out); x @ W_query.weight.T for an nn.Linear",
-    .numpy = "q = x @ W_query  # W_query is (d_in, d_out); nn.Linear stores its .T",
-    .c = "q[i][c] sums x[i][r] * W[r][c] over r; with an nn.Linear's weight, W[c][r]",
-    .unseen = "the matrix is symmetric")
+    .sentence = "W_query is used transposed", NOT_TRANSPOSED("W_query", "q", "i"))
 ROW(MATRIX_KEY_TRANSPOSED, MATRIX, .name = "matrix-key-transposed",
-    .sentence = "W_key is used transposed",
-    .pytorch = "x @ W_key for (d_in, d_out); x @ W_key.weight.T for an nn.Linear",
-    .numpy = "k = x @ W_key  # W_key is (d_in, d_out); nn.Linear stores its .T",
-    .c = "k[j][c] sums x[j][r] * W[r][c] over r; with an nn.Linear's weight, W[c][r]",
-    .unseen = "the matrix is symmetric")
+    .sentence = "W_key is used transposed", NOT_TRANSPOSED("W_key", "k", "j"))
 ROW(MATRIX_VALUE_TRANSPOSED, MATRIX, .name = "matrix-value-transposed",
-    .sentence = "W_value is used transposed",
-    .pytorch = "x @ W_value for (d_in, d_out); x @ W_value.weight.T for an nn.Linear",
-    .numpy = "v = x @ W_value  # W_value is (d_in, d_out); nn.Linear stores its .T",
-    .c = "v[j][c] sums x[j][r] * W[r][c] over r; with an nn.Linear's weight, W[c][r]",
-    .unseen = "the matrix is symmetric")
+    .sentence = "W_value is used transposed", NOT_TRANSPOSED("W_value", "v", "j"))
 ROW(MATRIX_KEY_VALUE_SWAPPED, MATRIX, .name = "matrix-key-value-swapped",
     .sentence = "W_key makes the values and W_value the keys: the weights are swapped",
     .pytorch = "keys = self.k_proj(x), from k_proj.weight; values = self.v_proj(x)",
@@ -656,23 +606,17 @@ ROW(BIAS_MISSING, BIAS, .name = "bias-missing",
     .numpy = "q, k, v = x @ W_query + b_query, x @ W_key + b_key, x @ W_value + b_value",
     .c = "q[i][c] starts at b_query[c], not at 0; same for k and v",
     .unseen = "the biases of queries and values are 0")
+#define BIAS_OF(queries, query, q, i)                                                                      \
+    .pytorch = queries " = x @ W_" query ".weight.T + W_" query ".bias, as self.W_" query "(x) does",      \
+    .numpy = q " = x @ W_" query " + b_" query, .c = q "[" i "][c] starts at b_" query "[c], not at 0"
 ROW(BIAS_QUERY_MISSING, BIAS, .name = "bias-query-missing",
-    .sentence = "the bias of the queries is not added",
-    .pytorch = "queries = x @ W_query.weight.T + W_query.bias, as self.W_query(x) does",
-    .numpy = "q = x @ W_query + b_query",
-    .c = "q[i][c] starts at b_query[c], not at 0",
+    .sentence = "the bias of the queries is not added", BIAS_OF("queries", "query", "q", "i"),
     .unseen = "the bias of the queries is 0")
 ROW(BIAS_KEY_MISSING, BIAS, .name = "bias-key-missing",
-    .sentence = "the bias of the keys is not added",
-    .pytorch = "keys = x @ W_key.weight.T + W_key.bias, as self.W_key(x) does",
-    .numpy = "k = x @ W_key + b_key",
-    .c = "k[j][c] starts at b_key[c], not at 0",
+    .sentence = "the bias of the keys is not added", BIAS_OF("keys", "key", "k", "j"),
     .unseen = "it adds the same number to every score of a row, so no weight changes")
 ROW(BIAS_VALUE_MISSING, BIAS, .name = "bias-value-missing",
-    .sentence = "the bias of the values is not added",
-    .pytorch = "values = x @ W_value.weight.T + W_value.bias, as self.W_value(x) does",
-    .numpy = "v = x @ W_value + b_value",
-    .c = "v[j][c] starts at b_value[c], not at 0",
+    .sentence = "the bias of the values is not added", BIAS_OF("values", "value", "v", "j"),
     .unseen = "the bias of the values is 0")
 #define OWN_BIAS                                                                                \
     .pytorch = "x @ W_query.weight.T + W_query.bias, as self.W_query(x); same for key, value",  \
@@ -707,18 +651,16 @@ ROW(SPLIT_INTERLEAVED, SPLIT, .name = "split-interleaved",
     .numpy = "k = k.reshape(T, H, d).swapaxes(0, 1)  # not k.reshape(T, d, H)",
     .c = "column c of head h is column h * d + c, not c * H + h",
     .unseen = "a head has one column")
-ROW(SPLIT_PACKED_BY_HEAD, SPLIT, .name = "split-packed-by-head",
+ROW(SPLIT_PACKED_BY_HEAD, SPLIT, .name = "split-packed-by-head", .section = "attn-files: THE INPUT",
     .sentence = "packed query, key, value are read as heads x 3 x d, not as 3 x heads x d",
     .pytorch = "qkv.view(b, T, 3, num_heads, head_dim), not (b, T, num_heads, 3, head_dim)",
     .numpy = "q, k, v = np.moveaxis(qkv.reshape(T, 3, H, d), 1, 0)  # not (T, H, 3, d)",
-    .c = "the key of head h has columns (H + h) * d + c, not (3 * h + 1) * d + c",
-    .section = "attn-files: THE INPUT")
-ROW(SPLIT_PACKED_BY_COLUMN, SPLIT, .name = "split-packed-by-column",
+    .c = "the key of head h has columns (H + h) * d + c, not (3 * h + 1) * d + c")
+ROW(SPLIT_PACKED_BY_COLUMN, SPLIT, .name = "split-packed-by-column", .section = "attn-files: THE INPUT",
     .sentence = "packed query, key, value are read as heads x d x 3, not as 3 x heads x d",
     .pytorch = "qkv.view(b, T, 3, num_heads, head_dim), not (b, T, num_heads, head_dim, 3)",
     .numpy = "q, k, v = np.moveaxis(qkv.reshape(T, 3, H, d), 1, 0)  # not (T, H, d, 3)",
-    .c = "the key of head h has columns (H + h) * d + c, not (h * d + c) * 3 + 1",
-    .section = "attn-files: THE INPUT")
+    .c = "the key of head h has columns (H + h) * d + c, not (h * d + c) * 3 + 1")
 ROW(SPLIT_MISSING, SPLIT, .name = "split-missing",
     .sentence = "the heads are never split: one large head, scaled by its d_out or by d_head",
     .pytorch = "keys.view(b, num_tokens, num_heads, head_dim).transpose(1, 2), before scores",
@@ -774,18 +716,16 @@ ROW(OUT_TWICE, OUT, .name = "out-twice",
     .pytorch = "self.out_proj(context_vec) once: in forward, not again in its caller",
     .numpy = "output = context @ W_out.T + b_out  # once",
     .c = "multiply by W_out once, from context into output")
-ROW(OUT_RESIDUAL, OUT, .name = "out-residual",
+ROW(OUT_RESIDUAL, OUT, .name = "out-residual", .section = "attn-layer: Positions and norms",
     .sentence = "the inputs are added to the result, as a block does after attention",
     .pytorch = "return context_vec; the block does x + attention(norm(x))",
     .numpy = "return w @ v  # not x + w @ v",
-    .c = "out[i][c] = sum, not x[i][c] + sum",
-    .section = "attn-layer: Positions and norms")
-ROW(OUT_NORMED_ADDED, OUT, .name = "out-normed-added",
+    .c = "out[i][c] = sum, not x[i][c] + sum")
+ROW(OUT_NORMED_ADDED, OUT, .name = "out-normed-added", .section = "attn-layer: Positions and norms",
     .sentence = "the normed inputs are added to the result, not the inputs before the norm",
     .pytorch = "residual = hidden_states, before self.input_layernorm(hidden_states)",
     .numpy = "x = x + attention(norm(x))  # not norm(x) + attention(norm(x))",
-    .c = "out[i][c] += x[i][c], as it was before the norm",
-    .section = "attn-layer: Positions and norms")
+    .c = "out[i][c] += x[i][c], as it was before the norm")
 ROW(OUT_NORMED, OUT, .name = "out-normed",
     .sentence = "the result is normed, as a block does after attention",
     .pytorch = "compare self.attention(x), without self.norm or x +",
@@ -924,8 +864,7 @@ ROW(NORM_EPS, NORM, .name = "norm-eps",
     .pytorch = "nn.RMSNorm(d_model, eps=config.rms_norm_eps), from the model's config",
     .numpy = "x / np.sqrt((x**2).mean(-1, keepdims=True) + eps)  # eps from the config",
     .c = "sqrt(mean_square + eps), with eps from the config",
-    .unseen = "eps is tiny compared to the rows",
-    .number = "the eps", .from = 0, .to = 1, .usual = 1e-5)
+    .unseen = "eps is tiny compared to the rows", .number = "the eps", .from = 0, .to = 1, .usual = 1e-5)
 ROW(NORM_UNBIASED, NORM, .name = "norm-unbiased", .alone = true,
     .sentence = "the norm's variance is divided by d - 1, as torch.var does, not by d",
     .pytorch = "x.var(-1, unbiased=False, keepdim=True), as nn.LayerNorm has it",
@@ -1018,8 +957,7 @@ ROW(QK_NORM_EPS, QK_NORM, .name = "qk-norm-eps",
     .pytorch = "RMSNorm(head_dim, eps=config.rms_norm_eps), from the model's config",
     .numpy = "q / np.sqrt((q**2).mean(-1, keepdims=True) + eps)  # eps from the config",
     .c = "sqrt(mean_square + eps), with eps from the config",
-    .unseen = "eps is tiny compared to query and key",
-    .number = "the eps", .from = 0, .to = 1, .usual = 1e-5)
+    .unseen = "eps is tiny compared to query and key", .number = "the eps", .from = 0, .to = 1, .usual = 1e-5)
 ROW(QK_NORM_UNBIASED, QK_NORM, .name = "qk-norm-unbiased", .alone = true,
     .sentence = "variances of query and key are divided by d - 1, as torch.var does, not by d",
     .pytorch = "x.var(-1, unbiased=False, keepdim=True), as nn.LayerNorm has it",
@@ -1065,8 +1003,7 @@ ROW(ROPE_THETA, ROPE_THETA, .name = "rope-theta",
     .pytorch = "1.0 / config.rope_theta ** (torch.arange(0, n, 2) / n), not 10000.0",
     .numpy = "frequencies = theta ** (-np.arange(0, n, 2) / n)  # theta from the config",
     .c = "pow(theta, -2.0 * i / n), with theta from the config",
-    .unseen = "there is one pair, or every position is 0",
-    .number = "the theta", .from = 1, .to = 1e12, .usual = 10000)
+    .unseen = "there is one pair, or every position is 0", .number = "the theta", .from = 1, .to = 1e12, .usual = 10000)
 ROW(ROPE_SCALING_MISSING, ROPE_SCALING, .name = "rope-scaling-missing",
     .sentence = "the frequencies of the rotation are not scaled for long texts",
     .pytorch = "inv_freq as config.rope_scaling says: ROPE_INIT_FUNCTIONS[rope_type]",
@@ -1245,8 +1182,8 @@ ROW(ROPE_POSITIONS_FROM, ROPE, .name = "rope-positions-from",
     .pytorch = "position_ids = torch.arange(T)[None], from 0 on",
     .numpy = "positions = np.arange(T)  # from 0 on",
     .c = "rotate(q[h][i], i), where i starts at 0",
-    .unseen = "the scores depend only on distances",
-    .number = "the number added to each position", .from = 1, .to = 1000000, .usual = 1, .whole = true)
+    .unseen = "the scores depend only on distances", .number = "the number added to each position", .from = 1,
+    .to = 1000000, .usual = 1, .whole = true)
 ROW(ROPE_PAST_MISSING, ROPE, .name = "rope-past-missing",
     .sentence = "positions of new tokens start at 0, though there is a past",
     .pytorch = "position_ids = torch.arange(past, past + T)[None]",
@@ -1298,26 +1235,23 @@ ROW(SOFTCAP_NOT_MULTIPLIED, SOFTCAP, .name = "softcap-not-multiplied", .any_seed
     .numpy = "s = softcap * np.tanh(s / softcap)",
     .c = "s[i][j] = softcap * tanh(s[i][j] / softcap)",
     .unseen = "the softcap is 1")
+#define ALIBI_NUMPY .numpy = "i = np.arange(T); s = s - slopes[:, None, None] * abs(i[:, None] - i)"
 ROW(ALIBI_SIGN, ALIBI, .name = "alibi-sign", .any_seed = true,
     .sentence = "ALiBi raises the scores of distant keys instead of lowering them",
     .pytorch = "attn_scores - slopes[:, None, None] * (i - j).abs(), not +",
-    .numpy = "i = np.arange(T); s = s - slopes[:, None, None] * abs(i[:, None] - i)",
-    .c = "s[h][i][j] -= slope[h] * abs(i - j), not +=")
+    .c = "s[h][i][j] -= slope[h] * abs(i - j), not +=", ALIBI_NUMPY)
 ROW(ALIBI_MISSING, ALIBI, .name = "alibi-missing", .any_seed = true,
     .sentence = "the ALiBi bias is left out",
     .pytorch = "attn_scores - slopes[:, None, None] * (i - j).abs(), of query i and key j",
-    .numpy = "i = np.arange(T); s = s - slopes[:, None, None] * abs(i[:, None] - i)",
-    .c = "s[h][i][j] -= slope[h] * abs(i - j)")
+    .c = "s[h][i][j] -= slope[h] * abs(i - j)", ALIBI_NUMPY)
 ROW(ALIBI_DOUBLED, ALIBI, .name = "alibi-doubled", .any_seed = true,
     .sentence = "the ALiBi bias is twice as large as it should be",
     .pytorch = "attn_scores - slopes[:, None, None] * (i - j).abs(), once",
-    .numpy = "i = np.arange(T); s = s - slopes[:, None, None] * abs(i[:, None] - i)",
-    .c = "s[h][i][j] -= slope[h] * abs(i - j), once")
+    .c = "s[h][i][j] -= slope[h] * abs(i - j), once", ALIBI_NUMPY)
 ROW(ALIBI_HALVED, ALIBI, .name = "alibi-halved", .any_seed = true,
     .sentence = "the ALiBi bias is half as large as it should be",
     .pytorch = "attn_scores - slopes[:, None, None] * (i - j).abs(), not half of that",
-    .numpy = "i = np.arange(T); s = s - slopes[:, None, None] * abs(i[:, None] - i)",
-    .c = "s[h][i][j] -= slope[h] * abs(i - j), not half of that")
+    .c = "s[h][i][j] -= slope[h] * abs(i - j), not half of that", ALIBI_NUMPY)
 ROW(ALIBI_REVERSED, ALIBI, .name = "alibi-reversed", .any_seed = true,
     .sentence = "the heads use the ALiBi slopes in reverse order",
     .pytorch = "slopes[h] for head h, not slopes.flip(0)",
@@ -1336,24 +1270,23 @@ ROW(ALIBI_SCALED, ALIBI, .name = "alibi-scaled", .any_seed = true,
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(d) + bias  # bias is not divided",
     .c = "s[h][i][j] = dot(q[i], k[j], d) / sqrt(d) - slope[h] * abs(i - j)",
     .unseen = "the scale is 1")
-ROW(ALIBI_ONE_SERIES, ALIBI, .name = "alibi-one-series", .any_seed = true,
+ROW(ALIBI_ONE_SERIES, ALIBI, .name = "alibi-one-series", .any_seed = true, .section = "attn-layer: Positions and norms",
     .sentence = "the ALiBi slopes are 2^(-8 h / H), though H is not a power of two",
     .pytorch = "slopes = r[1::2] + r[::2], r of the next power of two of heads; then [:H]",
     .numpy = "r = 2.0 ** (-8 * np.arange(1, P + 1) / P); np.r_[r[1::2], r[::2]][:H]",
     .c = "pow(2, -8.0 * i / P), P the next power of two: even i first, then odd",
-    .section = "attn-layer: Positions and norms", .unseen = "the number of heads is a power of two")
-ROW(ALIBI_NOT_SCALED, ALIBI, .name = "alibi-not-scaled", .any_seed = true,
+    .unseen = "the number of heads is a power of two")
+ROW(ALIBI_NOT_SCALED, ALIBI, .name = "alibi-not-scaled", .any_seed = true, .section = "attn-layer: Positions and norms",
     .sentence = "the ALiBi slopes are not divided by sqrt(d_head), though this model does so",
     .pytorch = "(attn_scores + alibi) * inv_norm_factor, as in Falcon",
     .numpy = "s = (q @ k.swapaxes(-1, -2) + bias) / np.sqrt(d)  # both are divided",
-    .c = "s[h][i][j] = (dot(q[i], k[j], d) + bias[h][j]) / sqrt(d)",
-    .section = "attn-layer: Positions and norms")
-ROW(ALIBI_PER_KEY_HEAD, ALIBI, .name = "alibi-per-key-head", .any_seed = true,
+    .c = "s[h][i][j] = (dot(q[i], k[j], d) + bias[h][j]) / sqrt(d)")
+ROW(ALIBI_PER_KEY_HEAD, ALIBI, .name = "alibi-per-key-head", .any_seed = true, .section = "attn-sdpa: HEADS THAT SHARE",
     .sentence = "each query head takes the slope of its key head",
     .pytorch = "slopes[h] of the query's head h, not slopes[h // (num_heads // kv_heads)]",
     .numpy = "s = s - slopes[:, None, None] * distance  # (H,) slopes, one per query head",
     .c = "slope[h], not slope[h / group]",
-    .section = "attn-sdpa: HEADS THAT SHARE", .unseen = "heads do not share keys")
+    .unseen = "heads do not share keys")
 ROW(RELATIVE_MISSING, RELATIVE, .name = "relative-missing",
     .sentence = "the relative bias is left out",
     .pytorch = "scores += position_bias, from the first layer on",
@@ -1403,12 +1336,12 @@ ROW(SINKS_NEGATIVE, SINKS, .name = "sinks-negative", .alone = true,
 ROW(SINKS_ZERO, SINKS, .name = "sinks-zero", .alone = true,
     .sentence = "each row has a sink of 0, which adds 1 to its sum, not the sink of its head", SINK_FIXES,
     .unseen = "the sinks are 0")
-ROW(SINKS_PER_KEY_HEAD, SINKS, .name = "sinks-per-key-head",
+ROW(SINKS_PER_KEY_HEAD, SINKS, .name = "sinks-per-key-head", .section = "attn-sdpa: HEADS THAT SHARE",
     .sentence = "each query head takes the sink of its key head",
     .pytorch = "sinks[h] of the query's head h, not sinks[h // (num_heads // kv_heads)]",
     .numpy = "sinks[:, None]  # (H,), one per query head",
     .c = "sink[h], not sink[h / group]",
-    .section = "attn-sdpa: HEADS THAT SHARE", .unseen = "heads do not share keys")
+    .unseen = "heads do not share keys")
 ROW(SINKS_MAXIMUM_MISSING, SINKS, .name = "sinks-maximum-missing",
     .sentence = "the row maximum is not subtracted from the sinks", SINK_FIXES, .unseen = "the row maximum is 0")
 ROW(SINKS_PER_TILE, SINKS, .name = "sinks-per-tile",
@@ -1476,12 +1409,11 @@ ROW(LAYER_BIAS, LAYER, .name = "layer-bias",
     .sentence = "the biases of queries, keys and values are those of another layer", OWN_LAYER)
 ROW(LAYER_NORM, LAYER, .name = "layer-norm",
     .sentence = "the norm of the inputs is that of another layer", OWN_LAYER)
-ROW(LAYER_NORM_AFTER, LAYER, .name = "layer-norm-after",
+ROW(LAYER_NORM_AFTER, LAYER, .name = "layer-norm-after", .section = "attn-layer: Positions and norms",
     .sentence = "the norm of the inputs is the one after attention",
     .pytorch = "self.self_attn(self.input_layernorm(x)), not self.post_attention_layernorm",
     .numpy = "x = norm(x, tensors['input_layernorm.weight'])",
-    .c = "attention uses input_layernorm, the MLP post_attention_layernorm",
-    .section = "attn-layer: Positions and norms")
+    .c = "attention uses input_layernorm, the MLP post_attention_layernorm")
 ROW(LAYER_QK_NORM, LAYER, .name = "layer-qk-norm",
     .sentence = "the norms of query and key are those of another layer", OWN_LAYER)
 ROW(LAYER_SINKS, LAYER, .name = "layer-sinks", .sentence = "the sinks are those of another layer", OWN_LAYER)
@@ -1492,32 +1424,32 @@ ROW(LAYER_ROPE, LAYER, .name = "layer-rope",
 ROW(LAYER_KIND, LAYER, .name = "layer-kind",
     .sentence = "window and rotation are those of another layer, of another kind", OWN_LAYER)
 #undef OWN_LAYER
-ROW(LAYER_ADAPTER, LAYER, .name = "layer-adapter",
+ROW(LAYER_ADAPTER, LAYER, .name = "layer-adapter", .section = "attn-layer: A checkpoint",
     .sentence = "the LoRA adapter is missing, or added with another factor",
     .pytorch = "weight + lora_alpha / r * (lora_B @ lora_A), once; rslora: / r**0.5",
     .numpy = "w = w + alpha / r * b @ a  # rslora: alpha / np.sqrt(r)",
     .c = "w[i][j] += alpha / r * the sum over k of b[i][k] * a[k][j]",
-    .section = "attn-layer: A checkpoint", .forms = MISTAKE_FORMS("missing", "twice", "unscaled", "by-alpha", "other-root"))
-ROW(LAYER_QUANTISED, LAYER, .name = "layer-quantised",
+    .forms = MISTAKE_FORMS("missing", "twice", "unscaled", "by-alpha", "other-root"))
+ROW(LAYER_QUANTISED, LAYER, .name = "layer-quantised", .section = "attn-layer: Quantised weights",
     .sentence = "the quantised weights are read with another scale or zero point",
     .pytorch = "(codes - zeros) * scales, both of the group; GPTQ v1 stores zeros - 1",
     .numpy = "w = (q - zero[:, g]) * scale[:, g]  # g = np.arange(columns) // group",
     .c = "w[i][j] = (q[i][j] - zero[i][j / group]) * scale[i][j / group]",
-    .section = "attn-layer: Quantised weights",
+   
     .forms = MISTAKE_FORMS("scale-missing", "scale-inverted", "scale-next", "zero-missing", "zero-plus-1", "zero-minus-1"))
-ROW(DRAW_RAND, DRAW, .name = "draw-rand",
+ROW(DRAW_RAND, DRAW, .name = "draw-rand", .section = "attn-lessons: torch.rand and nn.Linear",
     .sentence = "torch.rand draws the matrices, but you asked attn for another way",
     .pytorch = "nn.Linear(d_in, d_out, bias=False); or run attn with --init rand",
-    .section = "attn-lessons: torch.rand and nn.Linear", .unseen = "you asked for it")
-ROW(DRAW_LINEAR, DRAW, .name = "draw-linear",
+    .unseen = "you asked for it")
+ROW(DRAW_LINEAR, DRAW, .name = "draw-linear", .section = "attn-lessons: torch.rand and nn.Linear",
     .sentence = "nn.Linear draws the matrices, but you asked attn for another way",
     .pytorch = "torch.rand(d_in, d_out); or run attn with --init linear",
     .numpy = "np.random.RandomState(SEED).randint(2**24, size=n) / 2**24  # torch.rand(n)",
-    .section = "attn-lessons: torch.rand and nn.Linear", .unseen = "you asked for it")
-ROW(DRAW_RANDN, DRAW, .name = "draw-randn",
+    .unseen = "you asked for it")
+ROW(DRAW_RANDN, DRAW, .name = "draw-randn", .section = "attn: Parameters",
     .sentence = "torch.randn draws the matrices, but you asked attn for another way",
     .pytorch = "nn.Linear(d_in, d_out, bias=False); or run attn with --init randn",
-    .section = "attn: Parameters", .unseen = "you asked for it")
+    .unseen = "you asked for it")
 ROW(DRAW_ORDER, DRAW, .name = "draw-order",
     .sentence = "the matrices of query, key and value are drawn in a different order",
     .pytorch = "in __init__: self.W_query first, then self.W_key, then self.W_value",
@@ -1530,28 +1462,26 @@ ROW(DRAW_SKIP, DRAW, .name = "draw-skip",
     .sentence = "other numbers are drawn between the seed and the module",
     .pytorch = "torch.manual_seed(SEED) right before the module, not once for all modules",
     .number = "how many numbers are drawn before", .to = 4294967295.0, .usual = 18, .whole = true)
-ROW(DRAW_D_OUT, DRAW, .name = "draw-d-out",
+ROW(DRAW_D_OUT, DRAW, .name = "draw-d-out", .section = "attn-lessons: Several heads, split",
     .sentence = "the projections have a different number of columns, d_out",
     .pytorch = "nn.Linear(d_in, d_out); or run attn with --d-out",
-    .section = "attn-lessons: Several heads, split", .unseen = "d_out is the same",
-    .number = "d_out, the number of columns", .from = 1, .to = 1048576, .usual = 2, .whole = true)
-ROW(DRAW_BIAS, DRAW, .name = "draw-bias",
+    .unseen = "d_out is the same", .number = "d_out, the number of columns", .from = 1, .to = 1048576, .usual = 2,
+    .whole = true)
+ROW(DRAW_BIAS, DRAW, .name = "draw-bias", .section = "attn-lessons: torch.rand and nn.Linear",
     .sentence = "the projections have biases, as nn.Linear draws them by default",
     .pytorch = "nn.Linear(d_in, d_out, bias=False), or bias=qkv_bias; or attn --qkv-bias",
-    .section = "attn-lessons: torch.rand and nn.Linear", .unseen = "the projections have biases")
-ROW(DRAW_BIAS_MISSING, DRAW, .name = "draw-bias-missing",
+    .unseen = "the projections have biases")
+ROW(DRAW_BIAS_MISSING, DRAW, .name = "draw-bias-missing", .section = "attn-lessons: torch.rand and nn.Linear",
     .sentence = "the projections are drawn without the biases that you asked for",
     .pytorch = "nn.Linear(d_in, d_out), or qkv_bias=True; or attn without --qkv-bias",
-    .section = "attn-lessons: torch.rand and nn.Linear", .unseen = "the projections have no biases")
-ROW(DRAW_HEADS, DRAW, .name = "draw-heads",
+    .unseen = "the projections have no biases")
+ROW(DRAW_HEADS, DRAW, .name = "draw-heads", .section = "attn-lessons: Several heads, split",
     .sentence = "the module has a different number of heads",
     .pytorch = "MultiHeadAttention(d_in, d_out, ..., num_heads), as in attn --heads",
-    .section = "attn-lessons: Several heads, split", .unseen = "there are as many heads",
-    .number = "how many heads", .from = 1, .to = 65536, .usual = 1, .whole = true)
-ROW(DRAW_LAYER, DRAW, .name = "draw-layer",
+    .unseen = "there are as many heads", .number = "how many heads", .from = 1, .to = 65536, .usual = 1, .whole = true)
+ROW(DRAW_LAYER, DRAW, .name = "draw-layer", .section = "attn-layer: A checkpoint",
     .sentence = "the parameters come from another layer",
     .pytorch = "model.model.layers[N].self_attn, N from 0; its inputs are hidden_states[N]",
-    .section = "attn-layer: A checkpoint",
     .number = "the layer", .from = 0, .to = 10000, .usual = 1, .whole = true)
 ROW(DRAW_SPLIT, DRAW, .name = "draw-split",
     .sentence = "the matrices are drawn as for split heads, but you asked for stacked ones",
@@ -1561,10 +1491,10 @@ ROW(DRAW_STACKED, DRAW, .name = "draw-stacked",
     .sentence = "the matrices are drawn as for stacked heads, but you asked for split ones",
     .pytorch = "MultiHeadAttention, with large matrices, not MultiHeadAttentionWrapper",
     .unseen = "the heads are drawn that way, or there is one")
-ROW(DRAW_MKL, DRAW, .name = "draw-mkl",
+ROW(DRAW_MKL, DRAW, .name = "draw-mkl", .section = "attn-lessons: Dropout",
     .sentence = "Intel's MKL draws dropout: not a mistake, but another build of PyTorch",
     .pytorch = "nothing to fix; attn --rng torch-mkl draws as this build of PyTorch does",
-    .section = "attn-lessons: Dropout", .unseen = "there is no dropout")
+    .unseen = "there is no dropout")
 ROW(TILES_CONTEXT_NOT_RESCALED, TILES, .name = "tiles-context-not-rescaled",
     .sentence = "the running context is not rescaled when a tile raises the running maximum",
     .pytorch = "context_vec *= torch.exp(old_max - new_max), then += e @ values[..., tile, :]",
@@ -1629,51 +1559,43 @@ ROW(TILES_ROW_BEFORE_RESCALES, TILES, .name = "tiles-row-before-rescales",
     .numpy = "context = context * np.exp(old - new)[:, None]  # one per row",
     .c = "context[i][c] *= factor[i], not factor[i - 1]", PER_TILE)
 #undef PER_TILE
+#define BITS_C .c = "float16: 5 bits of exponent, 10 of fraction; bfloat16: 8 bits and 7"
 ROW(BITS_BF16, BITS, .name = "bits-bf16", .only_nan = true,
     .sentence = "the bits of float16 query, key and value are read as bfloat16",
     .pytorch = "torch.frombuffer(data, dtype=torch.float16), not torch.bfloat16",
-    .numpy = "x = np.frombuffer(data, np.float16)  # NumPy has no bfloat16",
-    .c = "float16: 5 bits of exponent, 10 of fraction; bfloat16: 8 bits and 7")
+    .numpy = "x = np.frombuffer(data, np.float16)  # NumPy has no bfloat16", BITS_C)
 ROW(BITS_QUERY_BF16, BITS, .name = "bits-query-bf16", .only_nan = true,
     .sentence = "the bits of a float16 query are read as bfloat16",
     .pytorch = "queries.to(torch.bfloat16) converts; queries.view(torch.bfloat16) does not",
-    .numpy = "q = np.frombuffer(data, np.float16)  # NumPy has no bfloat16",
-    .c = "float16: 5 bits of exponent, 10 of fraction; bfloat16: 8 bits and 7")
+    .numpy = "q = np.frombuffer(data, np.float16)  # NumPy has no bfloat16", BITS_C)
 ROW(BITS_KEY_BF16, BITS, .name = "bits-key-bf16", .only_nan = true,
     .sentence = "the bits of a float16 key are read as bfloat16",
     .pytorch = "keys.to(torch.bfloat16) converts; keys.view(torch.bfloat16) does not",
-    .numpy = "k = np.frombuffer(data, np.float16)  # NumPy has no bfloat16",
-    .c = "float16: 5 bits of exponent, 10 of fraction; bfloat16: 8 bits and 7")
+    .numpy = "k = np.frombuffer(data, np.float16)  # NumPy has no bfloat16", BITS_C)
 ROW(BITS_VALUE_BF16, BITS, .name = "bits-value-bf16", .only_nan = true,
     .sentence = "the bits of a float16 value are read as bfloat16",
     .pytorch = "values.to(torch.bfloat16) converts; values.view(torch.bfloat16) does not",
-    .numpy = "v = np.frombuffer(data, np.float16)  # NumPy has no bfloat16",
-    .c = "float16: 5 bits of exponent, 10 of fraction; bfloat16: 8 bits and 7")
+    .numpy = "v = np.frombuffer(data, np.float16)  # NumPy has no bfloat16", BITS_C)
 ROW(BITS_SWAPPED, BITS, .name = "bits-swapped", .only_nan = true,
     .sentence = "the bytes of each number are read in the wrong order",
     .pytorch = "torch.from_numpy(x.byteswap()), if x was read in the wrong order",
     .numpy = "x = x.view(x.dtype.newbyteorder())  # '<f4' is little-endian, '>f4' big",
     .c = "little-endian: the lowest byte first; big-endian: the highest")
+#define IN_FLOAT                                                    \
+    .numpy = "q, k, v = (x.astype(np.float32) for x in (q, k, v))", \
+    .c = "float sum = 0; sum += (float)q[i][c] * (float)k[j][c]: sums are float"
 ROW(DTYPE_BF16, DTYPE, .name = "dtype-bf16",
     .sentence = "everything is computed in bfloat16: not a mistake, but low precision",
-    .pytorch = "queries.float(), keys.float(), values.float(); .bfloat16() at the very end",
-    .numpy = "q, k, v = (x.astype(np.float32) for x in (q, k, v))",
-    .c = "float sum = 0; sum += (float)q[i][c] * (float)k[j][c]: sums are float")
+    .pytorch = "queries.float(), keys.float(), values.float(); .bfloat16() at the very end", IN_FLOAT)
 ROW(DTYPE_F16, DTYPE, .name = "dtype-f16",
     .sentence = "everything is computed in float16: not a mistake, but low precision",
-    .pytorch = "queries.float(), keys.float(), values.float(); .half() at the very end",
-    .numpy = "q, k, v = (x.astype(np.float32) for x in (q, k, v))",
-    .c = "float sum = 0; sum += (float)q[i][c] * (float)k[j][c]: sums are float")
+    .pytorch = "queries.float(), keys.float(), values.float(); .half() at the very end", IN_FLOAT)
 ROW(DTYPE_F8E4M3, DTYPE, .name = "dtype-f8e4m3",
     .sentence = "everything is computed in float8_e4m3fn: not a mistake, but low precision",
-    .pytorch = ".float() at the start, .to(torch.float8_e4m3fn) at the very end",
-    .numpy = "q, k, v = (x.astype(np.float32) for x in (q, k, v))",
-    .c = "float sum = 0; sum += (float)q[i][c] * (float)k[j][c]: sums are float")
+    .pytorch = ".float() at the start, .to(torch.float8_e4m3fn) at the very end", IN_FLOAT)
 ROW(DTYPE_F8E5M2, DTYPE, .name = "dtype-f8e5m2",
     .sentence = "everything is computed in float8_e5m2: not a mistake, but low precision",
-    .pytorch = ".float() at the start, .to(torch.float8_e5m2) at the very end",
-    .numpy = "q, k, v = (x.astype(np.float32) for x in (q, k, v))",
-    .c = "float sum = 0; sum += (float)q[i][c] * (float)k[j][c]: sums are float")
+    .pytorch = ".float() at the start, .to(torch.float8_e5m2) at the very end", IN_FLOAT)
 ROW(OVERFLOW_F16, DTYPE, .name = "overflow-f16",
     .sentence = "the scores are float16, where numbers above 65504 become infinite",
     .pytorch = "(queries / head_dim**0.5) @ keys.transpose(-2, -1), or .float() before",
@@ -1704,13 +1626,12 @@ ROW(GRAD_KEY_FROM_SCALED_QUERY, GRAD, .name = "grad-key-from-scaled-query",
     .numpy = "dk = ds.swapaxes(-1, -2) @ q * scale  # q, not q * scale",
     .c = "dk[j] += ds[i][j] * q_scaled[i], without another scale",
     .unseen = "the scale is 1")
-ROW(GRAD_DROPOUT_MISSING, GRAD, .name = "grad-dropout-missing",
+ROW(GRAD_DROPOUT_MISSING, GRAD, .name = "grad-dropout-missing", .section = "attn-lessons: Dropout",
     .sentence = "the backward pass leaves out dropout",
     .pytorch = "dp = (grad_out @ v.mT) * kept / (1 - p); grad_value = dropped.mT @ grad_out",
     .numpy = "dp = dp * kept / (1 - p); dv = (w * kept / (1 - p)).swapaxes(-1, -2) @ do",
     .c = "dp[j] = kept[j] ? dp[j] / (1 - p) : 0; dv[j] += dropped[i][j] * dout[i]",
-    .section = "attn-lessons: Dropout", .forms = MISTAKE_FORMS("everywhere", "for-weights", "for-value", "everywhere-delta-kept",
-        "for-weights-delta-kept"))
+    .forms = MISTAKE_FORMS("everywhere", "for-weights", "for-value", "everywhere-delta-kept", "for-weights-delta-kept"))
 ROW(GRAD_GROUPS_NOT_SUMMED, GRAD, .name = "grad-groups-not-summed",
     .sentence = "grad_key and grad_value are not summed over the query heads that share them",
     .pytorch = "grad_key.view(b, kv_heads, group, t, d).sum(2); same for grad_value",
@@ -1722,45 +1643,42 @@ ROW(GRAD_MASK_MISSING, GRAD, .name = "grad-mask-missing",
     .pytorch = "p = torch.exp(scaled - lse[..., None]).masked_fill(masked, 0)",
     .numpy = "p = np.where(masked, 0, np.exp(s - lse[..., None]))",
     .c = "p = masked(i, j) ? 0 : exp(s[i][j] - lse[i])",
-    .unseen = "nothing is masked",
-    .forms = MISTAKE_FORMS("delta-of-context", "delta-of-weights"))
+    .unseen = "nothing is masked", .forms = MISTAKE_FORMS("delta-of-context", "delta-of-weights"))
 ROW(GRAD_SOFTCAP_MISSING, GRAD, .name = "grad-softcap-missing",
     .sentence = "the backward pass leaves out the slope of the softcap, 1 - tanh^2",
     .pytorch = "ds = ds * (1 - (capped / softcap)**2)",
     .numpy = "ds = ds * (1 - np.tanh(s / softcap)**2)",
     .c = "ds[j] *= 1 - t * t, where t = tanh(s[j] / softcap)")
-ROW(GRAD_SOFTMAX_DIAGONAL, GRAD, .name = "grad-softmax-diagonal",
+ROW(GRAD_SOFTMAX_DIAGONAL, GRAD, .name = "grad-softmax-diagonal", .section = "attn-lessons: What a score learns",
     .sentence = "the softmax gradient keeps only its diagonal, w (1 - w)",
     .pytorch = "ds = p * (dp - (p * dp).sum(-1, keepdim=True)), not p * (1 - p) * dp",
     .numpy = "ds = p * (dp - (p * dp).sum(-1, keepdims=True))  # not p * (1 - p) * dp",
-    .c = "ds[j] = p[j] * (dp[j] - delta), not p[j] * (1 - p[j]) * dp[j]",
-    .section = "attn-lessons: What a score learns")
+    .c = "ds[j] = p[j] * (dp[j] - delta), not p[j] * (1 - p[j]) * dp[j]")
 ROW(GRAD_MAXIMUM_FOR_LSE, GRAD, .name = "grad-maximum-for-lse",
     .sentence = "the backward pass recomputes the weights from the row maximum, not lse",
     .pytorch = "p = torch.exp(scaled - lse[..., None]), where lse = maximum + log(sum)",
     .numpy = "p = np.exp(s - lse[..., None])  # lse = m + np.log(l), not m",
     .c = "p = exp(s[i][j] - lse[i]), where lse[i] = m[i] + log(l[i])",
-    .unseen = "each query has one allowed key",
-    .forms = MISTAKE_FORMS("delta-of-context", "delta-of-weights"))
+    .unseen = "each query has one allowed key", .forms = MISTAKE_FORMS("delta-of-context", "delta-of-weights"))
 ROW(GRAD_TRANSPOSE_MISSING, GRAD, .name = "grad-transpose-missing",
     .sentence = "the weights are not transposed for grad_value, nor grad_scores for grad_key",
     .pytorch = "grad_value = p.mT @ grad_out; grad_key = ds.mT @ query",
     .numpy = "dv = p.swapaxes(-1, -2) @ do; dk = ds.swapaxes(-1, -2) @ q",
     .c = "dv[j] += p[i][j] * dout[i]; dk[j] += ds[i][j] * q[i]")
-ROW(GRAD_QUERY_LAST_TILE, GRAD, .name = "grad-query-last-tile",
+ROW(GRAD_QUERY_LAST_TILE, GRAD, .name = "grad-query-last-tile", .section = "attn-numbers: TWO PATHS",
     .sentence = "the last tile of keys overwrites the sum in grad_query",
     .pytorch = "grad_query = 0 before the loop over tiles of keys, not in it; then +=",
     .numpy = "dq = 0  # before the loop over tiles of keys, not in it; then +=",
     .c = "set dq[i] to 0 before the first tile of keys, not before each",
-    .section = "attn-numbers: TWO PATHS", .unseen = "one tile holds all keys", KEYS_PER_TILE)
+    .unseen = "one tile holds all keys", KEYS_PER_TILE)
 #undef KEYS_PER_TILE
-ROW(GRAD_KEY_LAST_TILE, GRAD, .name = "grad-key-last-tile",
+ROW(GRAD_KEY_LAST_TILE, GRAD, .name = "grad-key-last-tile", .section = "attn-numbers: TWO PATHS",
     .sentence = "the last tile of queries overwrites the sums in grad_key and grad_value",
     .pytorch = "grad_key = grad_value = 0 before the loop over tiles of queries; then +=",
     .numpy = "dk = dv = 0  # before the loop over tiles of queries, not in it; then +=",
     .c = "set dk[j] and dv[j] to 0 before the first tile of queries, not before each",
-    .section = "attn-numbers: TWO PATHS", .unseen = "one tile holds all queries",
-    .number = "queries per tile", .from = 1, .to = 4096, .usual = 2, .whole = true)
+    .unseen = "one tile holds all queries", .number = "queries per tile", .from = 1, .to = 4096, .usual = 2,
+    .whole = true)
 ROW(GRAD_ROPE_MISSING, GRAD, .name = "grad-rope-missing",
     .sentence = "grad_query and grad_key are not rotated back",
     .pytorch = "grad_q = grad_q * cos - rotate_half(grad_q) * sin; same for grad_k",
