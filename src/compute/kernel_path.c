@@ -128,11 +128,11 @@ static enum status gate_joined(const struct attention *attention, const struct t
 static size_t list_statistics(struct attention *attention, struct fused_statistic list[STAGE_COUNT])
 {
     size_t count = 0;
-    for (int stage = 0; stage < STAGE_COUNT; stage++) {
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++) {
         const struct tensor *held = &attention->held[stage];
-        if (stage_has_columns((enum stage)stage) || held->rank == 0)
+        if (stage_has_columns(stage) || held->rank == 0)
             continue;
-        list[count] = stage_statistic((enum stage)stage);
+        list[count] = stage_statistic(stage);
         list[count].dtype = held->dtype;
         list[count++].numbers = held->data;
         attention->made |= STAGE_BIT(stage);

@@ -238,8 +238,7 @@ static enum status make_projection(struct attention *attention, enum projection_
 static void take_given(struct attention *attention, uint64_t stages)
 {
     const struct problem *problem = attention->problem;
-    for (int i = 0; i < PROJECTION_COUNT; i++) {
-        const enum projection_id id = (enum projection_id)i;
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++) {
         const struct tensor *given = &problem->given.operands[id];
         struct tensor *held = &attention->held[projection_stage(id)];
         attention->made |= STAGE_BIT(projection_stage(id));
@@ -325,8 +324,7 @@ enum status operands_make(struct attention *attention, uint64_t stages, struct a
     else if (make_sources(attention, arena, error) != STATUS_OK)
         return error->status;
     hold_gate(attention);
-    for (int i = 0; i < PROJECTION_COUNT; i++) {
-        const enum projection_id id = (enum projection_id)i;
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++) {
         if ((stages & STAGE_BIT(projection_stage(id))) == 0)
             continue;
         if ((problem_projects(problem) && make_projection(attention, id, error)) ||

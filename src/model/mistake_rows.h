@@ -606,8 +606,8 @@ ROW(BIAS_MISSING, BIAS, .name = "bias-missing",
     .numpy = "q, k, v = x @ W_query + b_query, x @ W_key + b_key, x @ W_value + b_value",
     .c = "q[i][c] starts at b_query[c], not at 0; same for k and v",
     .unseen = "the biases of queries and values are 0")
-#define BIAS_OF(queries, query, q, i)                                                                      \
-    .pytorch = queries " = x @ W_" query ".weight.T + W_" query ".bias, as self.W_" query "(x) does",      \
+#define BIAS_OF(queries, query, q, i) \
+    .pytorch = queries " = x @ W_" query ".weight.T + W_" query ".bias, as self.W_" query "(x) does", \
     .numpy = q " = x @ W_" query " + b_" query, .c = q "[" i "][c] starts at b_" query "[c], not at 0"
 ROW(BIAS_QUERY_MISSING, BIAS, .name = "bias-query-missing",
     .sentence = "the bias of the queries is not added", BIAS_OF("queries", "query", "q", "i"),

@@ -427,7 +427,7 @@ void page_write_job(const struct result *result, int precision, struct output *o
     write_tokens(&json, problem);
     close_script(&json);
     json = open_script("mistakes", output); /* all of them: the page knows which it can make */
-    for (int id = 0; id < MISTAKE_COUNT; id++)
+    for (enum mistake id = 0; id < MISTAKE_COUNT; id++)
         json_text(&json, MISTAKES[id].name, MISTAKES[id].sentence);
     close_script(&json);
 }
