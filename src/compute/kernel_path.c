@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compute/kernel_path.h"
 
-#include "compute/operands.h"
+#include "compute/setup.h"
 #include "kernel/fused.h"
 #include "kernel/fused_backward.h"
 #include "kernel/project.h"

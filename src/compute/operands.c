@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "compute/operands.h"
+#include "compute/setup.h"
 
 #include "base/threads.h"
 #include "compute/kernel_path.h"
-#include "compute/setup.h"
 #include "stage/latent.h"
 #include "stage/norm.h"
 #include "stage/operand_steps.h"

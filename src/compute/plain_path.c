@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "compute/plain_path.h"
+#include "compute/setup.h"
 
 #include "mistake/plain.h"
 #include "model/stages.h"

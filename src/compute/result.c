@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "compute/result.h"
 
-#include "compute/plain_path.h"
 #include "compute/setup.h"
 #include "model/stages.h"
 #include "stage/backward_mistake.h"

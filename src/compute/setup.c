@@ -3,7 +3,6 @@
 
 #include "base/threads.h"
 #include "compute/kernel_path.h"
-#include "compute/operands.h"
 #include "model/stages.h"
 #include "stage/operand_steps.h"
 #include "stage/projections.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The gradients at both ends of a row: the given one, and that with respect to query. */
 #include "stage/dot_products.h"
-#include "stage/gradient.h"
+#include "stage/explained.h"
 #include "stage/words.h"
 
 #include <stdio.h>

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "stage/gradient.h"
-
 #include "stage/explained.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * has no norm and no MLP, so from the weights on it is linear up to the logits. */
 #include "stage/words.h"
 
-#include "stage/gradient.h"
+#include "stage/explained.h"
 #include "stage/projections.h"
 #include "stage/stage.h"
 
