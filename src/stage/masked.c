@@ -59,6 +59,8 @@ static void add_rules(const struct mask *mask, struct text *text)
         const struct mask_functions *functions = MASKS[i % MASK_RULE_COUNT].functions;
         char said[160];
         struct text rule = text_begin(said, sizeof said);
+        if (functions->rule_words != NULL && functions->applies(mask))
+            text_add(&rule, "%s", functions->rule_words);
         if (functions->rule != NULL && functions->applies(mask))
             functions->rule(mask, &words, &rule);
         if (said[0] != '\0')
