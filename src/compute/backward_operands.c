@@ -32,7 +32,6 @@ static enum status make_like(struct tensor *tensor, const struct tensor *given, 
     return make_zeros(tensor, shaped.rank, shaped.shape, arena, error);
 }
 
-/* Makes zero tensors with the shapes of the parameters. */
 static enum status make_parameters(struct parameters *made, const struct parameters *given, struct arena *arena,
                                    struct error *error)
 {
@@ -302,7 +301,6 @@ static void add_norm(struct backward_sums *sums, const struct norm *gradient, si
     sums->norms[sums->norm_count++] = (struct backward_norm){gradient, by_weight, by_bias, count};
 }
 
-/* Lists what every token adds to the parameters. */
 static enum status list_sums(struct backward_projection *job, struct arena *scratch, struct error *error)
 {
     const struct problem *problem = job->problem;

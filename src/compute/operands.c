@@ -199,7 +199,6 @@ static enum status project_module(const struct attention *attention, size_t modu
     return STATUS_OK;
 }
 
-/* Clips what the kernels made. */
 static void clip_all(const struct problem *problem, const struct tensor *projected)
 {
     enum { RUN = 256 };
@@ -213,7 +212,6 @@ static void clip_all(const struct problem *problem, const struct tensor *project
     }
 }
 
-/* One projection of every module. */
 static enum status make_projection(struct attention *attention, enum projection_id id, struct error *error)
 {
     const struct problem *problem = attention->problem;

@@ -214,7 +214,6 @@ struct statistics_run {
     size_t first; /* row over items, heads and computed_rows */
 };
 
-/* The statistics of one row. */
 static void make_row_statistics(void *context, size_t task, unsigned thread)
 {
     const struct statistics_run *run = context;

@@ -181,7 +181,6 @@ static enum status check_longest(const char *place, const struct rope_scaling *s
     return STATUS_OK;
 }
 
-/* Checks that need more than one value. */
 static enum status check_scaling(const char *place, unsigned given, const struct rope_scaling *scaling,
                                  struct error *error)
 {

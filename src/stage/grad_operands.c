@@ -78,7 +78,6 @@ static void explain_context(struct explanation *e, enum stage stage, struct expl
                                           .prepare = prepare});
 }
 
-/* Explains what each allowed key adds to a column. */
 static void explain_column_of(struct explanation *e, enum stage stage, struct explain_place place, size_t column,
                               const char *heading)
 {

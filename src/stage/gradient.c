@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-/* Explains a cell whose key is masked. */
 static bool prepare_masked(struct explanation *e, struct explain_lines *line)
 {
     char rule[WORKED_LINE_CELL_BYTES / 2];

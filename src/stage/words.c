@@ -112,7 +112,6 @@ static void explain_residual(struct explanation *e, enum stage stage, struct exp
                                           .given = {explain_numbers(STAGE_INPUTS, e->operand)}});
 }
 
-/* Names the word of a line about a column. */
 static void name_word(const struct explanation *e, struct explain_lines *line)
 {
     const char **words = e->problem->labels.words.texts;

@@ -369,7 +369,6 @@ static void write_loss(struct json *json, const struct problem *problem)
     json_close(json);
 }
 
-/* One JSON object in a script. */
 static struct json open_script(const char *id, struct output *output)
 {
     struct json json = {.output = output, .lines = true, .script = true};
