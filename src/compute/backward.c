@@ -2,7 +2,6 @@
 #include "compute/backward.h"
 
 #include "base/threads.h"
-#include "compute/backward_fused.h"
 #include "compute/setup.h"
 #include "model/stages.h"
 #include "stage/backward_mistake.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "compute/backward_fused.h"
+#include "compute/backward_operands.h"
 
 #include "compute/kernel_path.h"
 #include "compute/setup.h"

@@ -5,7 +5,7 @@
  *   B items of a batch, H heads, H_kv of key and value, T tokens, d and d_v columns of a head. */
 #pragma once
 
-#include "problem/problem.h"
+#include "compute/reference.h"
 
 /* Gradients, of F64; rank 0: none. */
 struct backward_operands {
@@ -26,6 +26,17 @@ double backward_operands_bytes(const struct problem *problem);
 enum status backward_operands(struct backward_operands *gradients, const struct problem *problem,
                               const struct tensor made[PROJECTION_COUNT], const struct tensor *gate,
                               struct arena *arena, struct error *error);
+
+/* --- the fused path: from the context to query, key and value ------------------------------------------------------ */
+
+/* kernel/fused_backward.h makes the gradients of query, key and value in the numbers of its kernel; the rest of the
+ * backward pass goes on in double. Memory grows with T d.
+ * From grad_context (B, H, Tq, d_v) adds to what `back` holds, all F64 and 0: grad_query, grad_key, grad_value, and
+ * grad_sinks if it has a rank; writes contexts (B, H, Tq, d_v) if it has a rank. *made is false if the reference has to
+ * do it: query, key, value or grad_context is not finite, or a gradient overflowed. STATUS_USAGE: the same, but
+ * --kernel asked for the fused path; STATUS_SYSTEM: out of memory. */
+enum status backward_fused(const struct attention *back, const struct tensor *contexts, const struct problem *problem,
+                           bool *made, struct error *error);
 
 /* --- sums over tokens --------------------------------------------------------------------------------------------- */
 

@@ -145,6 +145,32 @@ static size_t list_statistics(struct attention *attention, struct fused_statisti
     return count;
 }
 
+/* --- a streamed context ------------------------------------------------------------------------------------------- */
+
+struct file_position {
+    struct streamed_output *streamed;
+    uint64_t offset;
+};
+
+static bool put(void *context, const void *bytes, size_t length)
+{
+    struct file_position *position = context;
+    const int code = output_write_at(position->streamed->output->file, position->offset, bytes, length);
+    if (code != 0)
+        atomic_store_explicit(&position->streamed->code, code, memory_order_relaxed);
+    position->offset += length;
+    return code == 0;
+}
+
+/* Writes `count` numbers of the table from index `first` on. Threads call it at the same time. */
+static void write_streamed(void *context, const void *numbers, size_t first, size_t count)
+{
+    struct streamed_output *streamed = context;
+    struct file_position position = {streamed, streamed->offset + first * dtype_size(streamed->dtype)};
+    if (atomic_load_explicit(&streamed->code, memory_order_relaxed) == 0)
+        dtype_encode_all(streamed->dtype, streamed->made, numbers, count, put, &position);
+}
+
 static enum status attend(struct attention *attention, void *context, size_t side_by_side, struct fused_found *found,
                           struct error *error)
 {
@@ -172,7 +198,7 @@ static enum status attend(struct attention *attention, void *context, size_t sid
         .softcap = problem->scaling.softcap,
         .threads = problem->path.threads,
         .kernel = problem->path.kernel,
-        .row_sink = {context == NULL ? streamed_output_write : NULL, attention->streamed},
+        .row_sink = {context == NULL ? write_streamed : NULL, attention->streamed},
         .found = problem->masks || !problem_projects(problem) ? found : NULL,
         .progress = report_to(attention->progress, stage_name(STAGE_CONTEXT), matrices * attention->computed_rows),
     };
