@@ -4,27 +4,26 @@
  *
  *     ROW(identifier, slot, fields of struct mistake_row)
  *
+ * The first line has the flags and, if they fit, the section and what may hide the mistake; then the sentence and the
+ * fixes, a line each.
  * The file of its slot in src/mistake/ has what a mistake changes. Only mistake.c includes the rows, so that a changed
  * sentence recompiles one file; mistake.h has the identifiers. */
 /* clang-format off */
-ROW(SCALE_MISSING, SCALE, .name = "scale-missing", .any_seed = true,
+ROW(SCALE_MISSING, SCALE, .name = "scale-missing", .any_seed = true, .unseen = "the scale is 1",
     .sentence = "the scores are not divided by sqrt(d_head)",
     .pytorch = "torch.softmax(attn_scores / keys.shape[-1]**0.5, dim=-1)",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])",
-    .c = "s[i][j] = dot(q[i], k[j], d) / sqrt(d)",
-    .unseen = "the scale is 1")
-ROW(SCALE_TWICE, SCALE, .name = "scale-twice", .any_seed = true,
+    .c = "s[i][j] = dot(q[i], k[j], d) / sqrt(d)")
+ROW(SCALE_TWICE, SCALE, .name = "scale-twice", .any_seed = true, .unseen = "the scale is 1",
     .sentence = "the scores are divided by d_head, or by sqrt(d_head) twice",
     .pytorch = "attn_scores / keys.shape[-1]**0.5, once, and with **0.5",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # q is not divided",
-    .c = "s[i][j] /= sqrt(d), not /= d; q[i] is not divided",
-    .unseen = "the scale is 1")
-ROW(SCALE_INVERTED, SCALE, .name = "scale-inverted", .any_seed = true,
+    .c = "s[i][j] /= sqrt(d), not /= d; q[i] is not divided")
+ROW(SCALE_INVERTED, SCALE, .name = "scale-inverted", .any_seed = true, .unseen = "the scale is 1",
     .sentence = "the scores are multiplied by sqrt(d_head), not divided by it",
     .pytorch = "attn_scores / keys.shape[-1]**0.5, not attn_scores * keys.shape[-1]**0.5",
     .numpy = "s = q @ k.swapaxes(-1, -2) * k.shape[-1]**-0.5",
-    .c = "s[i][j] /= sqrt(d), not s[i][j] *= sqrt(d)",
-    .unseen = "the scale is 1")
+    .c = "s[i][j] /= sqrt(d), not s[i][j] *= sqrt(d)")
 ROW(SCALE_D_MODEL, SCALE, .name = "scale-d-model", .any_seed = true, .section = "attn-lessons: Several heads, split",
     .sentence = "the scores are divided by sqrt(heads * d_head), not by sqrt(d_head)",
     .pytorch = "attn_scores / head_dim**0.5, with head_dim = d_out // num_heads",
@@ -37,12 +36,11 @@ ROW(SCALE_1_OVER_D_MODEL, SCALE, .name = "scale-1-over-d-model", .any_seed = tru
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # k is (H, T, d)",
     .c = "s[i][j] /= sqrt(d), where d is d_model / H",
     .section = "attn-lessons: Several heads, split", .unseen = "d_model is 1")
-ROW(SCALE_D_IN, SCALE, .name = "scale-d-in", .any_seed = true,
+ROW(SCALE_D_IN, SCALE, .name = "scale-d-in", .any_seed = true, .unseen = "a head has as many columns as an input",
     .sentence = "the scores are divided by sqrt(d_in), not by sqrt(d_head)",
     .pytorch = "attn_scores / keys.shape[-1]**0.5, not x.shape[-1]**0.5",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # not x.shape[-1]",
-    .c = "s[i][j] /= sqrt(d), where d counts the columns of a key, not of an input",
-    .unseen = "a head has as many columns as an input")
+    .c = "s[i][j] /= sqrt(d), where d counts the columns of a key, not of an input")
 ROW(SCALE_USUAL, SCALE, .name = "scale-usual", .any_seed = true, .section = "attn: The mechanism",
     .sentence = "the scores are divided by sqrt(d_head), though the model has its own scale",
     .pytorch = "attn_scores * self.scaling, as the config says: query_pre_attn_scalar**-0.5",
@@ -71,18 +69,16 @@ ROW(SCALE_HEADS, SCALE, .name = "scale-heads", .any_seed = true,
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # not k.shape[0]",
     .c = "s[i][j] /= sqrt(d), not sqrt(H)",
     .unseen = "a head has as many columns as there are heads")
-ROW(SCALE_FOURTH_ROOT, SCALE, .name = "scale-fourth-root", .any_seed = true,
+ROW(SCALE_FOURTH_ROOT, SCALE, .name = "scale-fourth-root", .any_seed = true, .unseen = "the scale is 1",
     .sentence = "the scores are divided by the fourth root of d_head, not the square root",
     .pytorch = "attn_scores / head_dim**0.5; or both queries and keys / head_dim**0.25",
     .numpy = "s = (q / d**0.25) @ (k / d**0.25).swapaxes(-1, -2)  # both, not q alone",
-    .c = "s[i][j] /= sqrt(d); or both q[i] and k[j] are divided by sqrt(sqrt(d))",
-    .unseen = "the scale is 1")
-ROW(SCALE_AFTER_SOFTMAX, SCALE, .name = "scale-after-softmax",
+    .c = "s[i][j] /= sqrt(d); or both q[i] and k[j] are divided by sqrt(sqrt(d))")
+ROW(SCALE_AFTER_SOFTMAX, SCALE, .name = "scale-after-softmax", .unseen = "the scale is 1",
     .sentence = "the weights are divided by sqrt(d_head) after softmax, not the scores before",
     .pytorch = "torch.softmax(attn_scores / keys.shape[-1]**0.5, dim=-1): inside the brackets",
     .numpy = "e = np.exp((s - s.max(-1, keepdims=True)) / np.sqrt(d))  # inside exp",
-    .c = "w[i][j] = exp((s[i][j] - max) / sqrt(d)) / sum",
-    .unseen = "the scale is 1")
+    .c = "w[i][j] = exp((s[i][j] - max) / sqrt(d)) / sum")
 ROW(SCALE_NEGATIVE, SCALE, .name = "scale-negative", .any_seed = true,
     .sentence = "the scores have the wrong sign, so the least similar keys get most weight",
     .pytorch = "attn_scores / keys.shape[-1]**0.5, without a minus",
@@ -101,11 +97,10 @@ ROW(SOFTMAX_ITEMS, SOFTMAX, .name = "softmax-items",
     .sentence = "softmax runs over the items of the batch, not over the keys of a row",
     .pytorch = "torch.softmax(scaled, dim=-1), not dim=0 of (b, num_heads, T, T)",
     .c = "for each item b and each i, max and sum run over j of s[b][i][j]", SOFTMAX_NUMPY)
-ROW(SOFTMAX_ALL, SOFTMAX, .name = "softmax-all",
+ROW(SOFTMAX_ALL, SOFTMAX, .name = "softmax-all", .unseen = "each table has one row",
     .sentence = "one softmax runs over the full table of scores, not one per row",
     .pytorch = "torch.softmax(scaled, dim=-1), not of scaled.flatten()",
-    .c = "max and sum restart for each i", SOFTMAX_NUMPY,
-    .unseen = "each table has one row")
+    .c = "max and sum restart for each i", SOFTMAX_NUMPY)
 ROW(SOFTMAX_BASE_2, SOFTMAX, .name = "softmax-base-2", .any_seed = true, .section = "attn-lessons: Softmax",
     .sentence = "softmax takes powers of 2, not of e",
     .pytorch = "torch.exp(x), or torch.exp2(x * math.log2(math.e)), not torch.exp2(x)",
@@ -143,24 +138,21 @@ ROW(SOFTMAX_NO_KEEPDIM, SOFTMAX, .name = "softmax-no-keepdim",
     .pytorch = "e = torch.exp(scaled); e / e.sum(dim=-1, keepdim=True)",
     .c = "w[i][j] = exp(s[i][j] - max[i]) / sum[i], not sum[j]", SOFTMAX_NUMPY,
     .unseen = "each row has the same sum and maximum", .forms = MISTAKE_FORMS("sum", "sum-shifted", "maximum", "both"))
-ROW(SOFTMAX_MAXIMUM_FROM_0, SOFTMAX, .name = "softmax-maximum-from-0",
+ROW(SOFTMAX_MAXIMUM_FROM_0, SOFTMAX, .name = "softmax-maximum-from-0", .unseen = "some score of each row is above -88",
     .sentence = "the row maximum starts at 0, so exp underflows where all scores are low",
     .pytorch = "row_max = torch.full(shape, float('-inf')), not torch.zeros(shape)",
     .numpy = "m = np.full(T, -np.inf)  # not np.zeros(T)",
-    .c = "float max = -INFINITY, not 0",
-    .unseen = "some score of each row is above -88")
-ROW(MASK_MISSING, MASK, .name = "mask-missing", .any_seed = true,
+    .c = "float max = -INFINITY, not 0")
+ROW(MASK_MISSING, MASK, .name = "mask-missing", .any_seed = true, .unseen = "no query has a later key to attend to",
     .sentence = "there is no causal mask: queries attend to later keys",
     .pytorch = "attn_scores.masked_fill_(mask.bool(), -torch.inf), with its last underscore",
     .numpy = "s = np.where(np.tri(T, dtype=bool), s, -np.inf)",
-    .c = "for query i, j runs from 0 to i: no key after it is read",
-    .unseen = "no query has a later key to attend to")
-ROW(MASK_ONE_AHEAD, MASK, .name = "mask-one-ahead", .any_seed = true,
+    .c = "for query i, j runs from 0 to i: no key after it is read")
+ROW(MASK_ONE_AHEAD, MASK, .name = "mask-one-ahead", .any_seed = true, .unseen = "no query has a later key to attend to",
     .sentence = "each query also attends to the key after its own",
     .pytorch = "mask out torch.triu(torch.ones(T, T), diagonal=1), not diagonal=2",
     .numpy = "s = np.where(np.tri(T, dtype=bool), s, -np.inf)  # not k=1",
-    .c = "key j is allowed if j <= i, not j <= i + 1",
-    .unseen = "no query has a later key to attend to")
+    .c = "key j is allowed if j <= i, not j <= i + 1")
 ROW(MASK_HIDES_OWN, MASK, .name = "mask-hides-own", .any_seed = true,
     .sentence = "each query attends only to the keys before it, not to its own",
     .pytorch = "mask out torch.triu(torch.ones(T, T), diagonal=1), not diagonal=0",
@@ -216,12 +208,11 @@ ROW(MASK_PACKED_GROUPS, MASK, .name = "mask-packed-groups", .any_seed = true, .s
     .numpy = "i = np.arange(T * group)[:, None] // group  # for (T, group) rows",
     .c = "position = row / group, for row = i * group + h % group",
     .unseen = "the mask allows those keys, too")
-ROW(FILL_ZERO, FILL, .name = "fill-zero",
+ROW(FILL_ZERO, FILL, .name = "fill-zero", .unseen = "no score is masked",
     .sentence = "masked scores become about 0, not minus infinity, so their keys get weight",
     .pytorch = "attn_scores.masked_fill_(mask.bool(), -torch.inf), not 0, nor -1e-9",
     .numpy = "s = np.where(allowed, s, -np.inf)  # not 0, not s * allowed",
-    .c = "s[i][j] = -INFINITY where key j is masked, not 0",
-    .unseen = "no score is masked")
+    .c = "s[i][j] = -INFINITY where key j is masked, not 0")
 ROW(FILL_SMALL, FILL, .name = "fill-small",
     .sentence = "masked scores become a number such as -9, not minus infinity",
     .pytorch = "attn_scores.masked_fill_(mask.bool(), -torch.inf), not a number",
@@ -229,24 +220,22 @@ ROW(FILL_SMALL, FILL, .name = "fill-small",
     .c = "s[i][j] = -INFINITY where key j is masked, not a number",
     .unseen = "no score is masked", .number = "the number that replaces minus infinity", .from = -10000, .to = 10000,
     .usual = -9)
-ROW(FILL_AFTER_SOFTMAX, FILL, .name = "fill-after-softmax",
+ROW(FILL_AFTER_SOFTMAX, FILL, .name = "fill-after-softmax", .unseen = "no score is masked",
     .sentence = "masked weights become 0 only after softmax, so the rows no longer sum to 1",
     .pytorch = "attn_weights / attn_weights.sum(dim=-1, keepdim=True), after masking them",
     .numpy = "w = w * allowed; w = w / w.sum(-1, keepdims=True)",
-    .c = "sum exp over the allowed keys only, and divide by that sum",
-    .unseen = "no score is masked")
+    .c = "sum exp over the allowed keys only, and divide by that sum")
 ROW(FILL_LARGE, FILL, .name = "fill-large", .only_nan = true,
     .sentence = "masked scores become +1e9 or +inf, so masked keys get all the weight",
     .pytorch = "attn_scores.masked_fill_(mask.bool(), -torch.inf), with the minus",
     .numpy = "s = np.where(allowed, s, -np.inf)  # not +1e9",
     .c = "s[i][j] = -INFINITY where key j is masked, not INFINITY",
     .unseen = "no score is masked", .forms = MISTAKE_FORMS("finite", "infinite"))
-ROW(FILL_NO_KEEPDIM, FILL, .name = "fill-no-keepdim",
+ROW(FILL_NO_KEEPDIM, FILL, .name = "fill-no-keepdim", .unseen = "no score is masked",
     .sentence = "weights masked after softmax are divided by other rows' sums: no keepdim",
     .pytorch = "masked / masked.sum(dim=-1, keepdim=True)",
     .numpy = "w = w * allowed; w = w / w.sum(-1, keepdims=True)",
-    .c = "w[i][j] /= sum[i], not sum[j]",
-    .unseen = "no score is masked")
+    .c = "w[i][j] /= sum[i], not sum[j]")
 ROW(FILL_ADDED, FILL, .name = "fill-added",
     .sentence = "a number is added to masked scores, such as 1 or -1, not minus infinity",
     .pytorch = "attn_scores.masked_fill(mask.bool(), -torch.inf), not attn_scores + mask",
@@ -277,12 +266,11 @@ ROW(WINDOW_RIGHT_MINUS_1, WINDOW, .name = "window-right-minus-1", .any_seed = tr
     .numpy = "allowed = np.arange(T) - np.arange(T)[:, None] <= R  # not < R",
     .c = "the last j is min(i + R, T - 1), not i + R - 1",
     .unseen = "no query has an allowed key at that edge")
-ROW(WINDOW_MISSING, WINDOW, .name = "window-missing", .any_seed = true,
+ROW(WINDOW_MISSING, WINDOW, .name = "window-missing", .any_seed = true, .unseen = "the window holds every allowed key",
     .sentence = "the window is left out: queries attend to keys that are too far away",
     .pytorch = "allowed = (i - j <= L) & (j - i <= R), i = torch.arange(T)[:, None], j = i.T",
     .numpy = "i = np.arange(T)[:, None]; allowed = (i - i.T <= L) & (i.T - i <= R)",
-    .c = "j runs from i - L to i + R, within the keys; -1 sets no limit on that side",
-    .unseen = "the window holds every allowed key")
+    .c = "j runs from i - L to i + R, within the keys; -1 sets no limit on that side")
 ROW(WINDOW_LEFT_MISSING, WINDOW, .name = "window-left-missing", .any_seed = true,
     .sentence = "the left side of the window is left out",
     .pytorch = "allowed = (i - j <= L) & (j - i <= R), both sides",
@@ -293,12 +281,11 @@ ROW(WINDOW_RIGHT_MISSING, WINDOW, .name = "window-right-missing", .any_seed = tr
     .pytorch = "allowed = (i - j <= L) & (j - i <= R), both sides",
     .numpy = "allowed = (i - j <= L) & (j - i <= R)  # i a column, j a row of numbers",
     .c = "the last j is min(T - 1, i + R), not T - 1")
-ROW(LENGTHS_PLUS_1, LENGTHS, .name = "lengths-plus-1",
+ROW(LENGTHS_PLUS_1, LENGTHS, .name = "lengths-plus-1", .unseen = "every item already uses all keys",
     .sentence = "kv_lengths are one too large, and so are the positions of the queries",
     .pytorch = "allowed = j < lengths, not <=; causal: & (j <= lengths - Tq + i)",
     .numpy = "allowed = j < lengths  # not <=; causal: & (j <= lengths - Tq + i)",
-    .c = "j < length, and query i has position length - Tq + i; not length + 1",
-    .unseen = "every item already uses all keys")
+    .c = "j < length, and query i has position length - Tq + i; not length + 1")
 ROW(LENGTHS_MINUS_1, LENGTHS, .name = "lengths-minus-1",
     .sentence = "kv_lengths are one too small, and so are the positions of the queries",
     .pytorch = "allowed = j < lengths, not lengths - 1; causal: & (j <= lengths - Tq + i)",
@@ -378,24 +365,22 @@ ROW(PAGES_TAIL_COUNTED, PAGES, .name = "pages-tail-counted",
     .c = "for (j = 0; j < kv_length[b]; j++), not up to pages * size",
     .unseen = "every page is full, or the tail comes after the queries",
     .forms = MISTAKE_FORMS("queries-last", "place-kept"))
-ROW(PAGES_LAST_MISSING, PAGES, .name = "pages-last-missing",
+ROW(PAGES_LAST_MISSING, PAGES, .name = "pages-last-missing", .unseen = "every page is full",
     .sentence = "the last page is left out when it is not full",
     .pytorch = "(kv_length + size - 1) // size pages, not kv_length // size",
     .numpy = "pages = -(-kv_length // size)  # rounded up",
-    .c = "pages = (kv_length + size - 1) / size",
-    .unseen = "every page is full")
+    .c = "pages = (kv_length + size - 1) / size")
 ROW(PAGES_IN_ORDER, PAGES, .name = "pages-in-order",
     .sentence = "pages are read in the order of the batch, not of block_table",
     .pytorch = "key_cache[block_table[b]], not key_cache.view(b, -1, heads, d)",
     .numpy = "key_cache[block_table[b]]  # not key_cache.reshape(b, -1, heads, d)",
     .c = "page = table[b * per_item + token / size], not b * per_item + token / size",
     .unseen = "the pages already lie in that order", .forms = MISTAKE_FORMS("as-many-each", "as-used"))
-ROW(PAGES_SORTED, PAGES, .name = "pages-sorted",
+ROW(PAGES_SORTED, PAGES, .name = "pages-sorted", .unseen = "the pages already lie in that order",
     .sentence = "an item's pages are read in memory order, not in the order of block_table",
     .pytorch = "key_cache[block_table[b]], not key_cache[block_table[b].sort()[0]]",
     .numpy = "key_cache[block_table[b]]  # not np.sort, nor a boolean index",
-    .c = "page = table[b * per_item + token / size], in the order of the table",
-    .unseen = "the pages already lie in that order")
+    .c = "page = table[b * per_item + token / size], in the order of the table")
 ROW(PAGES_OTHER_ITEM, PAGES, .name = "pages-other-item",
     .sentence = "an item reads the pages of another item in the batch",
     .pytorch = "reorder block_table together with the batch: block_table[order]",
@@ -403,23 +388,21 @@ ROW(PAGES_OTHER_ITEM, PAGES, .name = "pages-other-item",
     .c = "page = table[b * per_item + token / size], with b the item's row in this batch",
     .number = "how many rows of block_table too far, wrapping around", .from = 1, .to = 1048576, .usual = 1,
     .whole = true)
-ROW(ATTN_MASK_MISSING, ATTN_MASK, .name = "attn-mask-missing",
+ROW(ATTN_MASK_MISSING, ATTN_MASK, .name = "attn-mask-missing", .unseen = "attn_mask changes nothing",
     .sentence = "attn_mask is not used",
     .pytorch = "attn_scores.masked_fill_(~attn_mask, -torch.inf); a float mask: + attn_mask",
     .numpy = "s = np.where(mask, s, -np.inf) if mask.dtype == bool else s + mask",
-    .c = "if (!mask[i][j]) s[i][j] = -INFINITY; a float mask: s[i][j] += mask[i][j]",
-    .unseen = "attn_mask changes nothing")
+    .c = "if (!mask[i][j]) s[i][j] = -INFINITY; a float mask: s[i][j] += mask[i][j]")
 ROW(ATTN_MASK_INVERTED, ATTN_MASK, .name = "attn-mask-inverted", .section = "attn-sdpa: Allowed keys",
     .sentence = "attn_mask is inverted: True and False are swapped",
     .pytorch = "F.scaled_dot_product_attention: True allows; nn.MultiheadAttention: True masks",
     .numpy = "s = np.where(mask, s, -np.inf)  # True allows; ~mask if True masks",
     .c = "if (!mask[i][j]) s[i][j] = -INFINITY, where true allows a key")
-ROW(ATTN_MASK_TRANSPOSED, ATTN_MASK, .name = "attn-mask-transposed",
+ROW(ATTN_MASK_TRANSPOSED, ATTN_MASK, .name = "attn-mask-transposed", .unseen = "attn_mask is symmetric",
     .sentence = "attn_mask is read with queries and keys swapped",
     .pytorch = "attn_mask is (..., queries, keys): use it without .transpose(-2, -1)",
     .numpy = "s = np.where(mask, s, -np.inf)  # mask is (Tq, Tk), not mask.T",
-    .c = "mask[i][j], not mask[j][i], for query i and key j",
-    .unseen = "attn_mask is symmetric")
+    .c = "mask[i][j], not mask[j][i], for query i and key j")
 ROW(ATTN_MASK_ALONG_QUERIES, ATTN_MASK, .name = "attn-mask-along-queries",
     .sentence = "a padding mask masks queries (rows), not keys (columns)",
     .pytorch = "padding[:, None, None, :] of (b, num_tokens), not padding[:, None, :, None]",
@@ -430,54 +413,46 @@ ROW(ATTN_MASK_ADDED, ATTN_MASK, .name = "attn-mask-added",
     .pytorch = "attn_scores.masked_fill_(~attn_mask, -torch.inf), not += attn_mask",
     .numpy = "s = np.where(mask, s, -np.inf)  # not s + mask",
     .c = "if (!mask[i][j]) s[i][j] = -INFINITY, not s[i][j] += mask[i][j]")
-ROW(ATTN_MASK_ITEMS_FOR_HEADS, ATTN_MASK, .name = "attn-mask-items-for-heads",
+ROW(ATTN_MASK_ITEMS_FOR_HEADS, ATTN_MASK, .name = "attn-mask-items-for-heads", .unseen = "all items have the same mask",
     .sentence = "item 1's mask goes to head 1 of every item, item 2's to head 2, and so on",
     .pytorch = "attn_mask[:, None], so that (b, T, T) becomes (b, 1, T, T)",
     .numpy = "s = np.where(mask[:, None], s, -np.inf)  # (B, T, T) to (B, 1, T, T)",
-    .c = "mask[b][i][j] for all heads of item b, not mask[h][i][j]",
-    .unseen = "all items have the same mask")
-ROW(ATTN_MASK_FIRST_ITEM, ATTN_MASK, .name = "attn-mask-first-item",
+    .c = "mask[b][i][j] for all heads of item b, not mask[h][i][j]")
+ROW(ATTN_MASK_FIRST_ITEM, ATTN_MASK, .name = "attn-mask-first-item", .unseen = "all items have the same mask",
     .sentence = "every item of the batch has the attn_mask of the first one",
     .pytorch = "attn_mask[b], not attn_mask[0], for item b",
     .numpy = "s = np.where(mask, s, -np.inf)  # mask (B, ...), not mask[0]",
-    .c = "mask + b * stride_of_item, where that stride is not 0",
-    .unseen = "all items have the same mask")
-ROW(ATTN_MASK_FIRST_HEAD, ATTN_MASK, .name = "attn-mask-first-head",
+    .c = "mask + b * stride_of_item, where that stride is not 0")
+ROW(ATTN_MASK_FIRST_HEAD, ATTN_MASK, .name = "attn-mask-first-head", .unseen = "all heads have the same mask",
     .sentence = "every head has the attn_mask of the first one",
     .pytorch = "attn_mask[:, h], not attn_mask[:, 0], for head h",
     .numpy = "s = np.where(mask, s, -np.inf)  # mask (B, H, ...), not mask[:, :1]",
-    .c = "mask + h * stride_of_head, where that stride is not 0",
-    .unseen = "all heads have the same mask")
-ROW(EMPTY_ZERO, EMPTY, .name = "empty-zero",
+    .c = "mask + h * stride_of_head, where that stride is not 0")
+ROW(EMPTY_ZERO, EMPTY, .name = "empty-zero", .unseen = "no row is empty",
     .sentence = "a query with no allowed key gets zeros, but you asked for NaN or the mean",
     .pytorch = "torch.softmax of a row of -torch.inf is NaN: leave it, or fill in 1 / Tk",
     .numpy = "w = np.where(allowed.any(-1, keepdims=True), w, np.nan)  # the mean: 1 / Tk",
-    .c = "where no key is allowed, w[i][j] = NAN; for the mean, 1.0 / Tk",
-    .unseen = "no row is empty")
-ROW(EMPTY_NAN, EMPTY, .name = "empty-nan",
+    .c = "where no key is allowed, w[i][j] = NAN; for the mean, 1.0 / Tk")
+ROW(EMPTY_NAN, EMPTY, .name = "empty-nan", .unseen = "no row is empty",
     .sentence = "a query with no allowed key gets NaN, but you asked for zeros or the mean",
     .pytorch = "attn_weights.masked_fill_(~allowed.any(dim=-1, keepdim=True), 0.0)",
     .numpy = "w = np.where(allowed.any(-1, keepdims=True), w, 0)  # the mean: 1 / Tk",
-    .c = "where no key is allowed, w[i][j] = 0; -INFINITY - -INFINITY is NaN",
-    .unseen = "no row is empty")
-ROW(EMPTY_MEAN, EMPTY, .name = "empty-mean",
+    .c = "where no key is allowed, w[i][j] = 0; -INFINITY - -INFINITY is NaN")
+ROW(EMPTY_MEAN, EMPTY, .name = "empty-mean", .unseen = "no row is empty",
     .sentence = "a query with no allowed key gets the mean, but you asked for zeros or NaN",
     .pytorch = "mask with -torch.inf, not -1e9: then such a row is NaN; set it to 0 for zeros",
     .numpy = "w = np.where(allowed.any(-1, keepdims=True), w, 0)  # -np.inf, not -1e9",
-    .c = "mask with -INFINITY, not -1e9; where no key is allowed, w[i][j] = 0",
-    .unseen = "no row is empty")
-ROW(KEYS_LAST_MISSING, KEYS, .name = "keys-last-missing",
+    .c = "mask with -INFINITY, not -1e9; where no key is allowed, w[i][j] = 0")
+ROW(KEYS_LAST_MISSING, KEYS, .name = "keys-last-missing", .unseen = "no query attends to the last key",
     .sentence = "the last key is left out",
     .pytorch = "queries @ keys.transpose(-2, -1), not keys[..., :-1, :]",
     .numpy = "s = q @ k.swapaxes(-1, -2)  # not k[..., :-1, :]",
-    .c = "for (j = 0; j < T; j++), not j < T - 1",
-    .unseen = "no query attends to the last key")
-ROW(KEYS_FIRST_MISSING, KEYS, .name = "keys-first-missing",
+    .c = "for (j = 0; j < T; j++), not j < T - 1")
+ROW(KEYS_FIRST_MISSING, KEYS, .name = "keys-first-missing", .unseen = "no query attends to the first key",
     .sentence = "the first key is left out",
     .pytorch = "queries @ keys.transpose(-2, -1), not keys[..., 1:, :]",
     .numpy = "s = q @ k.swapaxes(-1, -2)  # not k[..., 1:, :]",
-    .c = "for (j = 0; j < T; j++), not j = 1",
-    .unseen = "no query attends to the first key")
+    .c = "for (j = 0; j < T; j++), not j = 1")
 ROW(KEYS_AS_QUERIES, KEYS, .name = "keys-as-queries", .section = "attn-sdpa: QUERY, KEY AND VALUE",
     .sentence = "the loop over keys stops at the number of queries",
     .pytorch = "attn_scores has keys.shape[-2] columns, not queries.shape[-2]",
@@ -600,24 +575,21 @@ ROW(MATRIX_QUERY_KEY_SWAPPED, MATRIX, .name = "matrix-query-key-swapped",
     .pytorch = "queries = self.q_proj(x), from q_proj.weight; keys = self.k_proj(x)",
     .numpy = "q, k = x @ W_query, x @ W_key",
     .c = "q is made with W_query, k with W_key")
-ROW(BIAS_MISSING, BIAS, .name = "bias-missing",
+ROW(BIAS_MISSING, BIAS, .name = "bias-missing", .unseen = "the biases of queries and values are 0",
     .sentence = "the biases of queries, keys and values are not added",
     .pytorch = "x @ W_query.weight.T + W_query.bias, as self.W_query(x); same for key, value",
     .numpy = "q, k, v = x @ W_query + b_query, x @ W_key + b_key, x @ W_value + b_value",
-    .c = "q[i][c] starts at b_query[c], not at 0; same for k and v",
-    .unseen = "the biases of queries and values are 0")
+    .c = "q[i][c] starts at b_query[c], not at 0; same for k and v")
 #define BIAS_OF(queries, query, q, i) \
     .pytorch = queries " = x @ W_" query ".weight.T + W_" query ".bias, as self.W_" query "(x) does", \
     .numpy = q " = x @ W_" query " + b_" query, .c = q "[" i "][c] starts at b_" query "[c], not at 0"
-ROW(BIAS_QUERY_MISSING, BIAS, .name = "bias-query-missing",
-    .sentence = "the bias of the queries is not added", BIAS_OF("queries", "query", "q", "i"),
-    .unseen = "the bias of the queries is 0")
+ROW(BIAS_QUERY_MISSING, BIAS, .name = "bias-query-missing", .unseen = "the bias of the queries is 0",
+    .sentence = "the bias of the queries is not added", BIAS_OF("queries", "query", "q", "i"))
 ROW(BIAS_KEY_MISSING, BIAS, .name = "bias-key-missing",
     .sentence = "the bias of the keys is not added", BIAS_OF("keys", "key", "k", "j"),
     .unseen = "it adds the same number to every score of a row, so no weight changes")
-ROW(BIAS_VALUE_MISSING, BIAS, .name = "bias-value-missing",
-    .sentence = "the bias of the values is not added", BIAS_OF("values", "value", "v", "j"),
-    .unseen = "the bias of the values is 0")
+ROW(BIAS_VALUE_MISSING, BIAS, .name = "bias-value-missing", .unseen = "the bias of the values is 0",
+    .sentence = "the bias of the values is not added", BIAS_OF("values", "value", "v", "j"))
 #define OWN_BIAS                                                                                \
     .pytorch = "x @ W_query.weight.T + W_query.bias, as self.W_query(x); same for key, value",  \
     .numpy = "q, k, v = x @ W_query + b_query, x @ W_key + b_key, x @ W_value + b_value",       \
@@ -629,12 +601,11 @@ ROW(BIAS_SWAPPED, BIAS, .name = "bias-swapped", .alone = true,
     .sentence = "two of query, key and value have each other's bias", OWN_BIAS,
     .unseen = "these biases are the same", .forms = MISTAKE_FORMS("key-value", "query-key", "query-value"))
 #undef OWN_BIAS
-ROW(CLIP_MISSING, CLIP, .name = "clip-missing",
+ROW(CLIP_MISSING, CLIP, .name = "clip-missing", .unseen = "no number in query, key or value exceeds the limit",
     .sentence = "query, key and value are not clipped, though the model clips them",
     .pytorch = "qkv.clamp_(min=-clip_qkv, max=clip_qkv), right after the projection",
     .numpy = "q, k, v = (np.clip(x, -C, C) for x in (q, k, v))",
-    .c = "q[i][c] = fmax(-C, fmin(C, q[i][c])); same for k and v",
-    .unseen = "no number in query, key or value exceeds the limit")
+    .c = "q[i][c] = fmax(-C, fmin(C, q[i][c])); same for k and v")
 ROW(GROWTH_MISSING, GROWTH, .name = "growth-missing",
     .sentence = "queries do not grow with their position, though those of the model do",
     .pytorch = "q = q * (1 + A * torch.log1p(torch.floor(positions / N)))[:, None]",
@@ -645,12 +616,11 @@ ROW(SPLIT_VIEW, SPLIT, .name = "split-view",
     .pytorch = "keys.view(b, num_tokens, num_heads, head_dim).transpose(1, 2)",
     .numpy = "k = k.reshape(T, H, d).swapaxes(0, 1)  # not k.reshape(H, T, d)",
     .c = "column c of key j in head h is k[j * H * d + h * d + c]")
-ROW(SPLIT_INTERLEAVED, SPLIT, .name = "split-interleaved",
+ROW(SPLIT_INTERLEAVED, SPLIT, .name = "split-interleaved", .unseen = "a head has one column",
     .sentence = "heads take columns in turn, not d_head neighbouring columns each",
     .pytorch = "keys.view(b, num_tokens, num_heads, head_dim), not (..., head_dim, num_heads)",
     .numpy = "k = k.reshape(T, H, d).swapaxes(0, 1)  # not k.reshape(T, d, H)",
-    .c = "column c of head h is column h * d + c, not c * H + h",
-    .unseen = "a head has one column")
+    .c = "column c of head h is column h * d + c, not c * H + h")
 ROW(SPLIT_PACKED_BY_HEAD, SPLIT, .name = "split-packed-by-head", .section = "attn-files: THE INPUT",
     .sentence = "packed query, key, value are read as heads x 3 x d, not as 3 x heads x d",
     .pytorch = "qkv.view(b, T, 3, num_heads, head_dim), not (b, T, num_heads, 3, head_dim)",
@@ -677,12 +647,11 @@ ROW(MERGE_VIEW, MERGE, .name = "merge-view",
     .pytorch = "context_vec.transpose(1, 2).contiguous().view(b, num_tokens, d_out)",
     .numpy = "context = context.swapaxes(0, 1).reshape(T, H * d)  # from (H, T, d)",
     .c = "out[i][h * d + c] = context[h][i][c]")
-ROW(MERGE_INTERLEAVED, MERGE, .name = "merge-interleaved",
+ROW(MERGE_INTERLEAVED, MERGE, .name = "merge-interleaved", .unseen = "a head has one column",
     .sentence = "the output alternates the heads' columns instead of joining whole heads",
     .pytorch = "context_vec.transpose(1, 2), then view; not context_vec.permute(0, 2, 3, 1)",
     .numpy = "context = context.swapaxes(0, 1).reshape(T, H * d)  # not transpose(1, 2, 0)",
-    .c = "out[i][h * d + c] = context[h][i][c], not out[i][c * H + h]",
-    .unseen = "a head has one column")
+    .c = "out[i][h * d + c] = context[h][i][c], not out[i][c * H + h]")
 ROW(MERGE_REVERSED, MERGE, .name = "merge-reversed",
     .sentence = "the heads are joined in reverse order, the last one first",
     .pytorch = "torch.cat([head(x) for head in self.heads], dim=-1), in that order",
@@ -693,24 +662,21 @@ ROW(OUT_MISSING, OUT, .name = "out-missing",
     .pytorch = "context_vec = self.out_proj(context_vec)",
     .numpy = "output = context @ W_out.T + b_out",
     .c = "output[i][r] = b_out[r] + the sum of context[i][c] * W_out[r][c] over c")
-ROW(OUT_TRANSPOSED, OUT, .name = "out-transposed",
+ROW(OUT_TRANSPOSED, OUT, .name = "out-transposed", .unseen = "out_proj.weight is symmetric",
     .sentence = "the weight of out_proj is used transposed",
     .pytorch = "context_vec @ out_proj.weight.T + out_proj.bias, as out_proj(context_vec) does",
     .numpy = "output = context @ W_out.T + b_out  # W_out as nn.Linear stores it",
-    .c = "output[i][r] sums context[i][c] * W_out[r][c] over c, not W_out[c][r]",
-    .unseen = "out_proj.weight is symmetric")
-ROW(OUT_BIAS_MISSING, OUT, .name = "out-bias-missing",
+    .c = "output[i][r] sums context[i][c] * W_out[r][c] over c, not W_out[c][r]")
+ROW(OUT_BIAS_MISSING, OUT, .name = "out-bias-missing", .unseen = "out_proj.bias is 0",
     .sentence = "the bias of out_proj is not added",
     .pytorch = "context_vec @ out_proj.weight.T + out_proj.bias, as out_proj(context_vec) does",
     .numpy = "output = context @ W_out.T + b_out",
-    .c = "output[i][r] starts at b_out[r], not at 0",
-    .unseen = "out_proj.bias is 0")
-ROW(OUT_BIAS_TWICE, OUT, .name = "out-bias-twice", .alone = true,
+    .c = "output[i][r] starts at b_out[r], not at 0")
+ROW(OUT_BIAS_TWICE, OUT, .name = "out-bias-twice", .alone = true, .unseen = "out_proj.bias is 0",
     .sentence = "the bias of out_proj is added twice",
     .pytorch = "output = out_proj(context_vec), which adds it; of many devices one adds it",
     .numpy = "output = context @ W_out.T + b_out  # once",
-    .c = "output[i][r] starts at b_out[r], and nothing more is added",
-    .unseen = "out_proj.bias is 0")
+    .c = "output[i][r] starts at b_out[r], and nothing more is added")
 ROW(OUT_TWICE, OUT, .name = "out-twice",
     .sentence = "out_proj is applied twice",
     .pytorch = "self.out_proj(context_vec) once: in forward, not again in its caller",
@@ -758,24 +724,21 @@ ROW(RESIDUAL_WITHOUT_POSITIONS, RESIDUAL, .name = "residual-without-positions",
     .pytorch = "x = tok_emb(ids) + pos_emb(torch.arange(T)); x = x + self.attn(x)",
     .numpy = "residual = embedded + output  # not embedding[ids] + output",
     .c = "residual[t][c] = embedded[t][c] + output[t][c]")
-ROW(UNEMBEDDING_TRANSPOSED, UNEMBEDDING, .name = "unembedding-transposed",
+ROW(UNEMBEDDING_TRANSPOSED, UNEMBEDDING, .name = "unembedding-transposed", .unseen = "the unembedding is symmetric",
     .sentence = "the unembedding is used transposed",
     .pytorch = "residual @ unembedding; nn.Linear stores the transpose, its weight",
     .numpy = "logits = residual @ unembedding",
-    .c = "logits[t][v] sums residual[t][c] * unembedding[c][v] over c",
-    .unseen = "the unembedding is symmetric")
-ROW(UNEMBEDDING_BIAS_MISSING, UNEMBEDDING, .name = "unembedding-bias-missing",
+    .c = "logits[t][v] sums residual[t][c] * unembedding[c][v] over c")
+ROW(UNEMBEDDING_BIAS_MISSING, UNEMBEDDING, .name = "unembedding-bias-missing", .unseen = "unembedding_bias is 0",
     .sentence = "the bias of the logits is not added",
     .pytorch = "logits = residual @ unembedding + bias, as an nn.Linear with a bias does",
     .numpy = "logits = residual @ unembedding + bias",
-    .c = "logits[t][v] starts at bias[v], not at 0",
-    .unseen = "unembedding_bias is 0")
-ROW(GROUPS_TILED, GROUPS, .name = "groups-tiled",
+    .c = "logits[t][v] starts at bias[v], not at 0")
+ROW(GROUPS_TILED, GROUPS, .name = "groups-tiled", .unseen = "there is one head of key and value",
     .sentence = "query head h reads key head h mod kv_heads, not its group's",
     .pytorch = "keys.repeat_interleave(num_heads // kv_heads, 1), not .repeat; same for values",
     .numpy = "k, v = (np.repeat(x, H // H_kv, axis=0) for x in (k, v))  # not np.tile",
-    .c = "head h reads k[h / (H / H_kv)], not k[h % H_kv]; same for v",
-    .unseen = "there is one head of key and value")
+    .c = "head h reads k[h / (H / H_kv)], not k[h % H_kv]; same for v")
 #define REPEATED_ALIKE                                                                               \
     .pytorch = "x.repeat_interleave(num_heads // kv_heads, 1), of keys as of values",                \
     .numpy = "k, v = (np.repeat(x, H // H_kv, axis=0) for x in (k, v))  # not np.tile",              \
@@ -786,23 +749,21 @@ ROW(GROUPS_KEY_TILED, GROUPS, .name = "groups-key-tiled", .alone = true,
 ROW(GROUPS_VALUE_TILED, GROUPS, .name = "groups-value-tiled", .alone = true,
     .sentence = "values are repeated as h mod kv_heads, keys in groups", REPEATED_ALIKE)
 #undef REPEATED_ALIKE
-ROW(GROUPS_FIRST, GROUPS, .name = "groups-first",
+ROW(GROUPS_FIRST, GROUPS, .name = "groups-first", .unseen = "there is one head of key and value",
     .sentence = "all query heads read the first head of key and value",
     .pytorch = "keys.repeat_interleave(num_heads // kv_heads, 1), not [:, :1]; same for values",
     .numpy = "k, v = (np.repeat(x, H // H_kv, axis=0) for x in (k, v))  # not k[:1]",
-    .c = "head h reads k[h / (H / H_kv)], not k[0]; same for v",
-    .unseen = "there is one head of key and value")
+    .c = "head h reads k[h / (H / H_kv)], not k[0]; same for v")
 ROW(PACKING_GROUPS, PACKING, .name = "packing-groups",
     .sentence = "a packed weight is read in groups, but it stores all queries, then all keys",
     .pytorch = "q, k, v = qkv.split([H * d, H_kv * d, H_kv * d], dim=-1), then .view",
     .numpy = "q, k, v = np.split(qkv, [H * d, (H + H_kv) * d], axis=-1)  # blocks",
     .c = "key head h begins at row (H + h) * d, value head h at (H + H_kv + h) * d")
-ROW(PACKING_BLOCKS, PACKING, .name = "packing-blocks",
+ROW(PACKING_BLOCKS, PACKING, .name = "packing-blocks", .unseen = "there is one group",
     .sentence = "a packed weight is read as three blocks, but it is stored in groups",
     .pytorch = "qkv.view(b, T, H_kv, H // H_kv + 2, d): [..., :-2, :] is q, [..., -2, :] is k",
     .numpy = "x = qkv.reshape(T, H_kv, -1, d); k, v = x[:, :, -2], x[:, :, -1]",
-    .c = "key head h begins at row (h * (G + 2) + G) * d, where G is H / H_kv",
-    .unseen = "there is one group")
+    .c = "key head h begins at row (h * (G + 2) + G) * d, where G is H / H_kv")
 ROW(PACKING_ORDER, PACKING, .name = "packing-order",
     .sentence = "the blocks of a packed weight are read in another order",
     .pytorch = "q, k, v = qkv.split([H * d, H_kv * d, H_kv * d], dim=-1), in that order",
@@ -825,18 +786,16 @@ ROW(NORM_TWICE, NORM, .name = "norm-twice",
     .pytorch = "q_proj(hidden_states), without the norm; or run attn with --residual",
     .numpy = "q = x @ W_query  # not norm(x) @ W_query, where x is normed",
     .c = "q comes from x as it is; only the residual stream needs the norm")
-ROW(NORM_WEIGHT_MISSING, NORM, .name = "norm-weight-missing",
+ROW(NORM_WEIGHT_MISSING, NORM, .name = "norm-weight-missing", .unseen = "the norm's weight is 1",
     .sentence = "the norm does not multiply by its weight",
     .pytorch = "hidden_states * torch.rsqrt(variance + eps) * self.weight",
     .numpy = "x = x / np.sqrt((x**2).mean(-1, keepdims=True) + eps) * weight",
-    .c = "y[c] = x[c] / sqrt(mean_square + eps) * weight[c]",
-    .unseen = "the norm's weight is 1")
-ROW(NORM_BIAS_MISSING, NORM, .name = "norm-bias-missing",
+    .c = "y[c] = x[c] / sqrt(mean_square + eps) * weight[c]")
+ROW(NORM_BIAS_MISSING, NORM, .name = "norm-bias-missing", .unseen = "the norm's bias is 0",
     .sentence = "the norm does not add its bias",
     .pytorch = "(x - mean) / torch.sqrt(variance + eps) * self.weight + self.bias",
     .numpy = "x = (x - mean) / np.sqrt(variance + eps) * weight + bias",
-    .c = "y[c] = (x[c] - mean) / sqrt(variance + eps) * weight[c] + bias[c]",
-    .unseen = "the norm's bias is 0")
+    .c = "y[c] = (x[c] - mean) / sqrt(variance + eps) * weight[c] + bias[c]")
 ROW(NORM_PLUS_1, NORM, .name = "norm-plus-1",
     .sentence = "the norm multiplies by 1 + weight, not by weight",
     .pytorch = "hidden_states * self.weight; 1 + weight is for Gemma",
@@ -847,18 +806,16 @@ ROW(NORM_PLUS_1_MISSING, NORM, .name = "norm-plus-1-missing",
     .pytorch = "output * (1.0 + self.weight.float()), as in Gemma",
     .numpy = "y = normed * (1 + weight)",
     .c = "y[c] = normed[c] * (1 + weight[c])")
-ROW(NORM_MEAN_KEPT, NORM, .name = "norm-mean-kept",
+ROW(NORM_MEAN_KEPT, NORM, .name = "norm-mean-kept", .unseen = "the mean of each row is 0",
     .sentence = "the norm does not subtract the mean: RMSNorm instead of LayerNorm",
     .pytorch = "nn.LayerNorm(d_model), not nn.RMSNorm(d_model)",
     .numpy = "x = x - x.mean(-1, keepdims=True)  # before the division",
-    .c = "y[c] = (x[c] - mean) / sqrt(variance + eps) * weight[c]",
-    .unseen = "the mean of each row is 0")
-ROW(NORM_MEAN_SUBTRACTED, NORM, .name = "norm-mean-subtracted",
+    .c = "y[c] = (x[c] - mean) / sqrt(variance + eps) * weight[c]")
+ROW(NORM_MEAN_SUBTRACTED, NORM, .name = "norm-mean-subtracted", .unseen = "the mean of each row is 0",
     .sentence = "the norm subtracts the mean: LayerNorm instead of RMSNorm",
     .pytorch = "nn.RMSNorm(d_model), not nn.LayerNorm(d_model)",
     .numpy = "x = x / np.sqrt((x**2).mean(-1, keepdims=True) + eps)  # no mean",
-    .c = "y[c] = x[c] / sqrt(mean_square + eps) * weight[c]",
-    .unseen = "the mean of each row is 0")
+    .c = "y[c] = x[c] / sqrt(mean_square + eps) * weight[c]")
 ROW(NORM_EPS, NORM, .name = "norm-eps",
     .sentence = "the norm uses a different eps",
     .pytorch = "nn.RMSNorm(d_model, eps=config.rms_norm_eps), from the model's config",
@@ -896,18 +853,16 @@ ROW(QK_NORM_KEY_MISSING, QK_NORM, .name = "qk-norm-key-missing",
     .pytorch = "key_states = self.k_norm(key_states), as query_states",
     .numpy = "k = norm(k, k_weight)  # per head, before the rotation",
     .c = "k[h][j] = norm(k[h][j]), before the rotation")
-ROW(QK_NORM_SWAPPED, QK_NORM, .name = "qk-norm-swapped",
+ROW(QK_NORM_SWAPPED, QK_NORM, .name = "qk-norm-swapped", .unseen = "both norms have the same weights",
     .sentence = "the query has the norm of the key, and the key that of the query",
     .pytorch = "query_states = self.q_norm(query_states); key_states = self.k_norm(key_states)",
     .numpy = "q, k = norm(q, q_weight), norm(k, k_weight)  # not the other way round",
-    .c = "q_norm.weight is the query's, k_norm.weight the key's",
-    .unseen = "both norms have the same weights")
-ROW(QK_NORM_AFTER_ROPE, QK_NORM, .name = "qk-norm-after-rope",
+    .c = "q_norm.weight is the query's, k_norm.weight the key's")
+ROW(QK_NORM_AFTER_ROPE, QK_NORM, .name = "qk-norm-after-rope", .unseen = "all weights of the norm are equal",
     .sentence = "query and key are rotated first, then normed",
     .pytorch = "q_norm and k_norm first, apply_rotary_pos_emb after them",
     .numpy = "q, k = rotate(norm(q)), rotate(norm(k))  # not norm(rotate(q))",
-    .c = "rotate(norm(q[h][i])), not norm(rotate(q[h][i])); same for k",
-    .unseen = "all weights of the norm are equal")
+    .c = "rotate(norm(q[h][i])), not norm(rotate(q[h][i])); same for k")
 ROW(QK_NORM_ALL_HEADS, QK_NORM, .name = "qk-norm-all-heads",
     .sentence = "one norm covers all heads of a token, not one norm per head",
     .pytorch = "q_norm(q.view(b, T, num_heads, head_dim)): split first, then norm",
@@ -918,12 +873,11 @@ ROW(QK_NORM_EACH_HEAD, QK_NORM, .name = "qk-norm-each-head",
     .pytorch = "q_norm(self.q_proj(x)).view(b, T, num_heads, head_dim): norm first, then split",
     .numpy = "q = norm(x @ W_query).reshape(T, H, d)  # over H * d",
     .c = "mean_square of a token is over all H * d columns")
-ROW(QK_NORM_WEIGHT_MISSING, QK_NORM, .name = "qk-norm-weight-missing",
+ROW(QK_NORM_WEIGHT_MISSING, QK_NORM, .name = "qk-norm-weight-missing", .unseen = "the weights are 1",
     .sentence = "the norms of query and key do not multiply by their weights",
     .pytorch = "query_states * torch.rsqrt(variance + eps) * self.q_norm.weight; same for key",
     .numpy = "q = q / np.sqrt((q**2).mean(-1, keepdims=True) + eps) * q_weight",
-    .c = "q[c] = q[c] / sqrt(mean_square + eps) * weight[c]",
-    .unseen = "the weights are 1")
+    .c = "q[c] = q[c] / sqrt(mean_square + eps) * weight[c]")
 ROW(QK_NORM_ONE_FOR_BOTH, QK_NORM, .name = "qk-norm-one-for-both", .alone = true,
     .sentence = "query and key have the same norm: that of the query, or of the key",
     .pytorch = "query_states = self.q_norm(query_states); key_states = self.k_norm(key_states)",
@@ -940,18 +894,16 @@ ROW(QK_NORM_PLUS_1_MISSING, QK_NORM, .name = "qk-norm-plus-1-missing",
     .pytorch = "output * (1.0 + self.q_norm.weight.float()), as in Gemma",
     .numpy = "q = normed * (1 + q_weight)",
     .c = "q[c] = normed[c] * (1 + weight[c])")
-ROW(QK_NORM_MEAN_KEPT, QK_NORM, .name = "qk-norm-mean-kept",
+ROW(QK_NORM_MEAN_KEPT, QK_NORM, .name = "qk-norm-mean-kept", .unseen = "the mean of each row is 0",
     .sentence = "the norms of query and key do not subtract the mean: RMSNorm for LayerNorm",
     .pytorch = "self.q_norm = nn.LayerNorm(head_dim), not nn.RMSNorm(head_dim); same for key",
     .numpy = "q = q - q.mean(-1, keepdims=True)  # before the division; same for k",
-    .c = "q[c] = (q[c] - mean) / sqrt(variance + eps) * weight[c]",
-    .unseen = "the mean of each row is 0")
-ROW(QK_NORM_MEAN_SUBTRACTED, QK_NORM, .name = "qk-norm-mean-subtracted",
+    .c = "q[c] = (q[c] - mean) / sqrt(variance + eps) * weight[c]")
+ROW(QK_NORM_MEAN_SUBTRACTED, QK_NORM, .name = "qk-norm-mean-subtracted", .unseen = "the mean of each row is 0",
     .sentence = "the norms of query and key subtract the mean: LayerNorm for RMSNorm",
     .pytorch = "self.q_norm = nn.RMSNorm(head_dim), not nn.LayerNorm(head_dim); same for key",
     .numpy = "q = q / np.sqrt((q**2).mean(-1, keepdims=True) + eps)  # no mean",
-    .c = "q[c] = q[c] / sqrt(mean_square + eps) * weight[c]",
-    .unseen = "the mean of each row is 0")
+    .c = "q[c] = q[c] / sqrt(mean_square + eps) * weight[c]")
 ROW(QK_NORM_EPS, QK_NORM, .name = "qk-norm-eps",
     .sentence = "the norms of query and key use a different eps",
     .pytorch = "RMSNorm(head_dim, eps=config.rms_norm_eps), from the model's config",
@@ -1004,18 +956,16 @@ ROW(ROPE_THETA, ROPE_THETA, .name = "rope-theta",
     .numpy = "frequencies = theta ** (-np.arange(0, n, 2) / n)  # theta from the config",
     .c = "pow(theta, -2.0 * i / n), with theta from the config",
     .unseen = "there is one pair, or every position is 0", .number = "the theta", .from = 1, .to = 1e12, .usual = 10000)
-ROW(ROPE_SCALING_MISSING, ROPE_SCALING, .name = "rope-scaling-missing",
+ROW(ROPE_SCALING_MISSING, ROPE_SCALING, .name = "rope-scaling-missing", .unseen = "it changes no frequency here",
     .sentence = "the frequencies of the rotation are not scaled for long texts",
     .pytorch = "inv_freq as config.rope_scaling says: ROPE_INIT_FUNCTIONS[rope_type]",
     .numpy = "frequencies = scaled(theta ** (-np.arange(0, n, 2) / n))",
-    .c = "change each frequency as the config's rope_scaling says",
-    .unseen = "it changes no frequency here")
-ROW(ROPE_SCALING_LINEAR, ROPE_SCALING, .name = "rope-scaling-linear",
+    .c = "change each frequency as the config's rope_scaling says")
+ROW(ROPE_SCALING_LINEAR, ROPE_SCALING, .name = "rope-scaling-linear", .unseen = "all frequencies are divided anyway",
     .sentence = "all frequencies are divided by the factor, as in linear scaling",
     .pytorch = "rope_type of the config: llama3 and yarn leave the fast pairs as they are",
     .numpy = "divide the slow pairs, keep the fast ones, mix those between them",
-    .c = "the factor divides only slow pairs, those with few turns",
-    .unseen = "all frequencies are divided anyway")
+    .c = "the factor divides only slow pairs, those with few turns")
 ROW(ROPE_ATTENTION_MISSING, ROPE_SCALING, .name = "rope-attention-missing",
     .sentence = "cosines and sines lack the attention factor of the scaling",
     .pytorch = "cos = emb.cos() * self.attention_scaling; sin = emb.sin() * attention_scaling",
@@ -1032,12 +982,11 @@ ROW(ROPE_SCALING_TRUNCATE, ROPE_SCALING, .name = "rope-scaling-truncate",
     .pytorch = "low, high = floor(low), ceil(high) if rope_scaling.get('truncate', True)",
     .numpy = "low, high = np.floor(low), np.ceil(high)  # unless truncate is false",
     .c = "low = floor(low) and high = ceil(high), unless truncate is false")
-ROW(ROPE_SCALING_OLD, ROPE_SCALING, .name = "rope-scaling-old",
+ROW(ROPE_SCALING_OLD, ROPE_SCALING, .name = "rope-scaling-old", .unseen = "it changes no frequency here",
     .sentence = "the scaling takes the model's new length for the one it was trained with",
     .pytorch = "rope_scaling['original_max_position_embeddings'], not max_position_embeddings",
     .numpy = "old = scaling['original_max_position_embeddings']",
-    .c = "old is the length of the training, not old * factor",
-    .unseen = "it changes no frequency here")
+    .c = "old is the length of the training, not old * factor")
 ROW(ROPE_SCALING_USUAL, ROPE_SCALING, .name = "rope-scaling-usual",
     .sentence = "the scaling uses usual numbers, not those of the config",
     .pytorch = "low_freq_factor, high_freq_factor, beta_fast, beta_slow: from the config",
@@ -1054,78 +1003,68 @@ ROW(ROPE_SCALING_LISTS, ROPE_SCALING, .name = "rope-scaling-lists",
     .pytorch = "short_factor up to original_max_position_embeddings, long_factor beyond",
     .numpy = "factors = long if T > old else short",
     .c = "use long_factor where T is above the old length, else short_factor")
-ROW(ROPE_HALVES, ROPE, .name = "rope-halves",
+ROW(ROPE_HALVES, ROPE, .name = "rope-halves", .unseen = "there is one pair",
     .sentence = "columns rotate in halves, i and i + n/2, not in pairs, 2i and 2i + 1",
     .pytorch = "x1, x2 = x[..., ::2], x[..., 1::2]; not rotate_half, which takes the halves",
     .numpy = "a, b = x[..., ::2], x[..., 1::2]  # not x[..., :n//2], x[..., n//2:]",
-    .c = "pair i is x[2 * i] and x[2 * i + 1], not x[i] and x[i + n / 2]",
-    .unseen = "there is one pair")
-ROW(ROPE_PAIRS, ROPE, .name = "rope-pairs",
+    .c = "pair i is x[2 * i] and x[2 * i + 1], not x[i] and x[i + n / 2]")
+ROW(ROPE_PAIRS, ROPE, .name = "rope-pairs", .unseen = "there is one pair",
     .sentence = "columns rotate in pairs, 2i and 2i + 1, not in halves, i and i + n/2",
     .pytorch = "x * cos + rotate_half(x) * sin; or permute the rows of q_proj and k_proj",
     .numpy = "a, b = x[..., :n//2], x[..., n//2:]  # not x[..., ::2], x[..., 1::2]",
-    .c = "pair i is x[i] and x[i + n / 2], not x[2 * i] and x[2 * i + 1]",
-    .unseen = "there is one pair")
-ROW(ROPE_MISSING, ROPE, .name = "rope-missing",
+    .c = "pair i is x[i] and x[i + n / 2], not x[2 * i] and x[2 * i + 1]")
+ROW(ROPE_MISSING, ROPE, .name = "rope-missing", .unseen = "query and key are at position 0",
     .sentence = "query and key are not rotated by position",
     .pytorch = "q, k = apply_rotary_pos_emb(q, k, cos, sin), before the scores",
     .numpy = "q, k = rotate(q, positions), rotate(k, positions)  # before q @ k.T",
-    .c = "rotate(q[h][i], i) and rotate(k[h][j], j), before their product",
-    .unseen = "query and key are at position 0")
-ROW(ROPE_QUERY_MISSING, ROPE, .name = "rope-query-missing",
+    .c = "rotate(q[h][i], i) and rotate(k[h][j], j), before their product")
+ROW(ROPE_QUERY_MISSING, ROPE, .name = "rope-query-missing", .unseen = "the queries are at position 0",
     .sentence = "the query is not rotated by position, only the key is",
     .pytorch = "q, k = apply_rotary_pos_emb(q, k, cos, sin): both",
     .numpy = "q = rotate(q, positions)  # as k",
-    .c = "rotate(q[h][i], i), as rotate(k[h][j], j)",
-    .unseen = "the queries are at position 0")
-ROW(ROPE_KEY_MISSING, ROPE, .name = "rope-key-missing",
+    .c = "rotate(q[h][i], i), as rotate(k[h][j], j)")
+ROW(ROPE_KEY_MISSING, ROPE, .name = "rope-key-missing", .unseen = "the keys are at position 0",
     .sentence = "the key is not rotated by position, only the query is",
     .pytorch = "q, k = apply_rotary_pos_emb(q, k, cos, sin): both; a cache holds rotated keys",
     .numpy = "k = rotate(k, positions)  # as q",
-    .c = "rotate(k[h][j], j), as rotate(q[h][i], i)",
-    .unseen = "the keys are at position 0")
-ROW(ROPE_ALL_COLUMNS, ROPE, .name = "rope-all-columns",
+    .c = "rotate(k[h][j], j), as rotate(q[h][i], i)")
+ROW(ROPE_ALL_COLUMNS, ROPE, .name = "rope-all-columns", .unseen = "all columns are rotated",
     .sentence = "all columns of a head are rotated, not only some of them",
     .pytorch = "q_rot, q_pass = q[..., :n], q[..., n:]; rotate q_rot, then torch.cat both",
     .numpy = "q[..., :n] = rotate(q[..., :n])  # n of d columns",
-    .c = "rotate x[0] to x[n - 1]; leave the other d - n as they are",
-    .unseen = "all columns are rotated")
-ROW(ROPE_OTHER_END, ROPE, .name = "rope-other-end",
+    .c = "rotate x[0] to x[n - 1]; leave the other d - n as they are")
+ROW(ROPE_OTHER_END, ROPE, .name = "rope-other-end", .unseen = "all columns are rotated",
     .sentence = "the columns at the wrong end of a head are rotated",
     .pytorch = "q_nope, q_pe = q.split([d - n, n], -1) for MLA; others rotate q[..., :n]",
     .numpy = "q[..., :n] = rotate(q[..., :n])  # or the last n, as in MLA",
-    .c = "rotate x[0] to x[n - 1]; in MLA, the last n",
-    .unseen = "all columns are rotated")
+    .c = "rotate x[0] to x[n - 1]; in MLA, the last n")
 ROW(ROPE_COLUMNS, ROPE, .name = "rope-columns", .alone = true,
     .sentence = "twice as many columns are rotated, or half as many",
     .pytorch = "rotary_ndims = int(head_dim * rotary_pct): columns, two for each pair",
     .numpy = "q[..., :n] = rotate(q[..., :n])  # n columns, n // 2 pairs",
     .c = "rotate x[0] to x[n - 1]: n / 2 pairs",
     .forms = MISTAKE_FORMS("double", "half"))
-ROW(ROPE_EXPONENT_OF_HEAD, ROPE, .name = "rope-exponent-of-head",
+ROW(ROPE_EXPONENT_OF_HEAD, ROPE, .name = "rope-exponent-of-head", .unseen = "all columns are rotated",
     .sentence = "the frequencies use the width of the head, not of its rotated columns",
     .pytorch = "torch.arange(0, n, 2) / n: n is rotary_dim, not head_dim",
     .numpy = "frequencies = theta ** (-np.arange(0, n, 2) / n)  # n, not d",
-    .c = "pow(theta, -2.0 * i / n), not / d",
-    .unseen = "all columns are rotated")
+    .c = "pow(theta, -2.0 * i / n), not / d")
 ROW(ROPE_EXPONENT, ROPE, .name = "rope-exponent", .alone = true,
     .sentence = "the exponent of theta is not -2 i / n for pair i, from 0 on",
     .pytorch = "1.0 / theta ** (torch.arange(0, n, 2).float() / n): 0, 2, 4, ... over n",
     .numpy = "frequencies = theta ** (-np.arange(0, n, 2) / n)",
     .c = "pow(theta, -2.0 * i / n), i from 0 to n / 2 - 1",
     .unseen = "there is one pair", .forms = MISTAKE_FORMS("i", "4i", "from-1"))
-ROW(ROPE_MIXED, ROPE, .name = "rope-mixed",
+ROW(ROPE_MIXED, ROPE, .name = "rope-mixed", .unseen = "there is one pair",
     .sentence = "cosines are laid out for halves and columns rotated in pairs, or the reverse",
     .pytorch = "halves: cat((freqs, freqs), -1); pairs: freqs.repeat_interleave(2, -1)",
     .numpy = "np.concatenate([cos, cos], -1) for halves, np.repeat(cos, 2, -1) for pairs",
-    .c = "x[i] and x[i + n / 2] have angle i, or x[2 * i] and x[2 * i + 1]",
-    .unseen = "there is one pair")
-ROW(ROPE_MINUS_MISSING, ROPE, .name = "rope-minus-missing",
+    .c = "x[i] and x[i + n / 2] have angle i, or x[2 * i] and x[2 * i + 1]")
+ROW(ROPE_MINUS_MISSING, ROPE, .name = "rope-minus-missing", .unseen = "every position is 0",
     .sentence = "rotate_half has no minus: cat((x2, x1)), not cat((-x2, x1))",
     .pytorch = "torch.cat((-x2, x1), dim=-1), not torch.cat((x2, x1), dim=-1)",
     .numpy = "a, b = a * cos - b * sin, b * cos + a * sin  # one minus",
-    .c = "y[0] = a * cosine - b * sine; y[1] = b * cosine + a * sine",
-    .unseen = "every position is 0")
+    .c = "y[0] = a * cosine - b * sine; y[1] = b * cosine + a * sine")
 ROW(ROPE_BY_HEADS, ROPE, .name = "rope-by-heads", .alone = true,
     .sentence = "each head is rotated by its own number, as if heads were tokens",
     .pytorch = "q.view(b, T, H, d).transpose(1, 2) first; or cos[:, :, None] for (b, T, H, d)",
@@ -1189,12 +1128,11 @@ ROW(ROPE_PAST_MISSING, ROPE, .name = "rope-past-missing",
     .pytorch = "position_ids = torch.arange(past, past + T)[None]",
     .numpy = "positions = past + np.arange(T)",
     .c = "rotate(q[h][i], past + i); same for k")
-ROW(ROPE_ON_VALUES, ROPE, .name = "rope-on-values",
+ROW(ROPE_ON_VALUES, ROPE, .name = "rope-on-values", .unseen = "the keys are at position 0",
     .sentence = "values are rotated by position, too",
     .pytorch = "q, k = apply_rotary_pos_emb(q, k, cos, sin): value_states stay as they are",
     .numpy = "context = w @ v  # not w @ rotate(v, positions)",
-    .c = "v[h][j] is not rotated",
-    .unseen = "the keys are at position 0")
+    .c = "v[h][j] is not rotated")
 #define BOTH_WAYS                                                                                          \
     MISTAKE_FORMS("query-key", "query", "key", "value", "query-key-value", "query-key-weights",            \
                   "query-weights", "key-weights", "value-weights", "query-key-value-weights")
@@ -1211,30 +1149,27 @@ ROW(ROWS_TO_HALVES, ROWS, .name = "rows-to-halves",
     .c = "row 2 * i + r of a head is row i + r * d / 2 of the permuted one",
     .unseen = "there is one pair", .forms = BOTH_WAYS)
 #undef BOTH_WAYS
-ROW(SOFTCAP_AFTER_MASK, SOFTCAP, .name = "softcap-after-mask", .any_seed = true,
+ROW(SOFTCAP_AFTER_MASK, SOFTCAP, .name = "softcap-after-mask", .any_seed = true, .unseen = "no score is masked",
     .sentence = "the softcap comes after the mask, so masked keys get a finite score",
     .pytorch = "softcap * torch.tanh(attn_scores / softcap) first, masked_fill after it",
     .numpy = "s = np.where(allowed, softcap * np.tanh(s / softcap), -np.inf)",
-    .c = "s = softcap * tanh(s / softcap), then -INFINITY where key j is masked",
-    .unseen = "no score is masked")
-ROW(SOFTCAP_BEFORE_SCALE, SOFTCAP, .name = "softcap-before-scale", .any_seed = true,
+    .c = "s = softcap * tanh(s / softcap), then -INFINITY where key j is masked")
+ROW(SOFTCAP_BEFORE_SCALE, SOFTCAP, .name = "softcap-before-scale", .any_seed = true, .unseen = "the scale is 1",
     .sentence = "the softcap comes before the scale, not after it",
     .pytorch = "softcap * torch.tanh(attn_scores / head_dim**0.5 / softcap)",
     .numpy = "s = softcap * np.tanh(q @ k.swapaxes(-1, -2) / np.sqrt(d) / softcap)",
-    .c = "s[i][j] = softcap * tanh(dot(q[i], k[j], d) / sqrt(d) / softcap)",
-    .unseen = "the scale is 1")
+    .c = "s[i][j] = softcap * tanh(dot(q[i], k[j], d) / sqrt(d) / softcap)")
 ROW(SOFTCAP_MISSING, SOFTCAP, .name = "softcap-missing", .any_seed = true,
     .sentence = "the softcap is left out",
     .pytorch = "softcap * torch.tanh(attn_scores / softcap), after the scale",
     .numpy = "s = softcap * np.tanh(s / softcap)",
     .c = "s[i][j] = softcap * tanh(s[i][j] / softcap)",
     .unseen = "all scores are small compared to the softcap")
-ROW(SOFTCAP_NOT_MULTIPLIED, SOFTCAP, .name = "softcap-not-multiplied", .any_seed = true,
+ROW(SOFTCAP_NOT_MULTIPLIED, SOFTCAP, .name = "softcap-not-multiplied", .any_seed = true, .unseen = "the softcap is 1",
     .sentence = "tanh(score / softcap) is not multiplied by the softcap",
     .pytorch = "softcap * torch.tanh(attn_scores / softcap), not torch.tanh alone",
     .numpy = "s = softcap * np.tanh(s / softcap)",
-    .c = "s[i][j] = softcap * tanh(s[i][j] / softcap)",
-    .unseen = "the softcap is 1")
+    .c = "s[i][j] = softcap * tanh(s[i][j] / softcap)")
 #define ALIBI_NUMPY .numpy = "i = np.arange(T); s = s - slopes[:, None, None] * abs(i[:, None] - i)"
 ROW(ALIBI_SIGN, ALIBI, .name = "alibi-sign", .any_seed = true,
     .sentence = "ALiBi raises the scores of distant keys instead of lowering them",
@@ -1264,12 +1199,11 @@ ROW(ALIBI_ONE_HEAD_OFF, ALIBI, .name = "alibi-one-head-off", .any_seed = true,
     .numpy = "s = s - slopes[:, None, None] * distance  # 2.0 ** (-8 * h / H): h from 1",
     .c = "slope[h], not slope[h + 1]; pow(2, -8.0 * (h + 1) / H) if h starts at 0",
     .forms = MISTAKE_FORMS("later", "earlier"))
-ROW(ALIBI_SCALED, ALIBI, .name = "alibi-scaled", .any_seed = true,
+ROW(ALIBI_SCALED, ALIBI, .name = "alibi-scaled", .any_seed = true, .unseen = "the scale is 1",
     .sentence = "the ALiBi bias is added before the scale, so it is scaled, too",
     .pytorch = "attn_scores / head_dim**0.5 + bias, not (attn_scores + bias) / head_dim**0.5",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(d) + bias  # bias is not divided",
-    .c = "s[h][i][j] = dot(q[i], k[j], d) / sqrt(d) - slope[h] * abs(i - j)",
-    .unseen = "the scale is 1")
+    .c = "s[h][i][j] = dot(q[i], k[j], d) / sqrt(d) - slope[h] * abs(i - j)")
 ROW(ALIBI_ONE_SERIES, ALIBI, .name = "alibi-one-series", .any_seed = true, .section = "attn-layer: Positions and norms",
     .sentence = "the ALiBi slopes are 2^(-8 h / H), though H is not a power of two",
     .pytorch = "slopes = r[1::2] + r[::2], r of the next power of two of heads; then [:H]",
@@ -1292,30 +1226,26 @@ ROW(RELATIVE_MISSING, RELATIVE, .name = "relative-missing",
     .pytorch = "scores += position_bias, from the first layer on",
     .numpy = "s = s + table[bucket(j - i)].transpose(2, 0, 1)  # table (buckets, H)",
     .c = "s[h][i][j] += table[bucket(j - i)][h]")
-ROW(RELATIVE_ONE_WAY, RELATIVE, .name = "relative-one-way",
+ROW(RELATIVE_ONE_WAY, RELATIVE, .name = "relative-one-way", .unseen = "no query attends to a later key",
     .sentence = "later keys have no buckets of their own, as in a decoder",
     .pytorch = "bidirectional=(not self.is_decoder): True in an encoder",
     .numpy = "bucket(j - i, both_ways=True)  # half of the buckets for each side",
-    .c = "keys after the query use the second half of the buckets",
-    .unseen = "no query attends to a later key")
-ROW(RELATIVE_BOTH_WAYS, RELATIVE, .name = "relative-both-ways",
+    .c = "keys after the query use the second half of the buckets")
+ROW(RELATIVE_BOTH_WAYS, RELATIVE, .name = "relative-both-ways", .unseen = "all keys are near",
     .sentence = "half of the buckets are for later keys, as in an encoder",
     .pytorch = "bidirectional=(not self.is_decoder): False in a decoder",
     .numpy = "bucket(j - i, both_ways=False)  # all buckets for keys up to the query",
-    .c = "keys up to the query use all buckets",
-    .unseen = "all keys are near")
-ROW(RELATIVE_TURNED, RELATIVE, .name = "relative-turned",
+    .c = "keys up to the query use all buckets")
+ROW(RELATIVE_TURNED, RELATIVE, .name = "relative-turned", .unseen = "the table is the same for both sides",
     .sentence = "the relative bias swaps the keys before a query with those after it",
     .pytorch = "memory_position - context_position: key minus query",
     .numpy = "bucket(j - i)  # key minus query, not i - j",
-    .c = "bucket(j - i), not bucket(i - j)",
-    .unseen = "the table is the same for both sides")
-ROW(SINKS_MISSING, SINKS, .name = "sinks-missing",
+    .c = "bucket(j - i), not bucket(i - j)")
+ROW(SINKS_MISSING, SINKS, .name = "sinks-missing", .unseen = "the sinks are too low to take any weight",
     .sentence = "softmax leaves the sinks out of its sum",
     .pytorch = "torch.softmax(torch.cat([scaled, sinks_as_column], dim=-1), dim=-1)[..., :-1]",
     .numpy = "s = np.concatenate([s, sinks], -1)  # sinks (H, T, 1); then w[..., :-1]",
-    .c = "sum += exp(sink[h] - max), where max counts sink[h], too",
-    .unseen = "the sinks are too low to take any weight")
+    .c = "sum += exp(sink[h] - max), where max counts sink[h], too")
 #define SINK_FIXES                                                                     \
     .pytorch = "torch.cat([scaled, sinks_as_column], dim=-1), once per row, unscaled", \
     .numpy = "total = e.sum(-1, keepdims=True) + np.exp(sinks - m)  # once per row",   \
@@ -1323,19 +1253,17 @@ ROW(SINKS_MISSING, SINKS, .name = "sinks-missing",
 ROW(SINKS_REPEATED, SINKS, .name = "sinks-repeated",
     .sentence = "each sink is counted more than once", SINK_FIXES, .number = "how often", .from = 2, .to = 4096,
     .usual = 2, .whole = true)
-ROW(SINKS_BASE_2, SINKS, .name = "sinks-base-2",
+ROW(SINKS_BASE_2, SINKS, .name = "sinks-base-2", .unseen = "the sinks are 0",
     .sentence = "scores are in base 2, but the sinks are not multiplied by log2(e)",
     .pytorch = "exp2(sinks * log2e - row_max), where scores are multiplied by log2e",
     .numpy = "np.exp2(sinks * np.log2(np.e) - m)",
-    .c = "sum += exp2f(sink[h] * LOG2E - max)",
-    .unseen = "the sinks are 0")
+    .c = "sum += exp2f(sink[h] * LOG2E - max)")
 ROW(SINKS_SCALED, SINKS, .name = "sinks-scaled",
     .sentence = "the sinks are multiplied by the scale, like scores", SINK_FIXES, .unseen = "the sinks are 0")
 ROW(SINKS_NEGATIVE, SINKS, .name = "sinks-negative", .alone = true,
     .sentence = "the sinks have the wrong sign", SINK_FIXES, .unseen = "the sinks are 0")
-ROW(SINKS_ZERO, SINKS, .name = "sinks-zero", .alone = true,
-    .sentence = "each row has a sink of 0, which adds 1 to its sum, not the sink of its head", SINK_FIXES,
-    .unseen = "the sinks are 0")
+ROW(SINKS_ZERO, SINKS, .name = "sinks-zero", .alone = true, .unseen = "the sinks are 0",
+    .sentence = "each row has a sink of 0, which adds 1 to its sum, not the sink of its head", SINK_FIXES)
 ROW(SINKS_PER_KEY_HEAD, SINKS, .name = "sinks-per-key-head", .section = "attn-sdpa: HEADS THAT SHARE",
     .sentence = "each query head takes the sink of its key head",
     .pytorch = "sinks[h] of the query's head h, not sinks[h // (num_heads // kv_heads)]",
@@ -1347,35 +1275,31 @@ ROW(SINKS_MAXIMUM_MISSING, SINKS, .name = "sinks-maximum-missing",
 ROW(SINKS_PER_TILE, SINKS, .name = "sinks-per-tile",
     .sentence = "each tile adds the sink again", SINK_FIXES, PER_TILE)
 #undef SINK_FIXES
-ROW(LSE_BASE_2, LSE, .name = "lse-base-2",
+ROW(LSE_BASE_2, LSE, .name = "lse-base-2", .unseen = "lse is not among the stages",
     .sentence = "lse uses a logarithm to base 2, not to base e",
     .pytorch = "torch.logsumexp(scaled, dim=-1), not torch.log2",
     .numpy = "m = s.max(-1); lse = m + np.log(np.exp(s - m[..., None]).sum(-1))",
-    .c = "lse[i] = max + log(sum), not log2",
-    .unseen = "lse is not among the stages")
-ROW(LSE_MAXIMUM_MISSING, LSE, .name = "lse-maximum-missing",
+    .c = "lse[i] = max + log(sum), not log2")
+ROW(LSE_MAXIMUM_MISSING, LSE, .name = "lse-maximum-missing", .unseen = "lse is not among the stages",
     .sentence = "lse does not add back the row maximum that softmax subtracts",
     .pytorch = "torch.logsumexp(scaled, dim=-1) adds it itself",
     .numpy = "m = s.max(-1); lse = m + np.log(np.exp(s - m[..., None]).sum(-1))",
-    .c = "lse[i] = max + log(sum), not log(sum)",
-    .unseen = "lse is not among the stages")
-ROW(LSE_BEFORE_SCALE, LSE, .name = "lse-before-scale",
+    .c = "lse[i] = max + log(sum), not log(sum)")
+ROW(LSE_BEFORE_SCALE, LSE, .name = "lse-before-scale", .unseen = "lse is not among the stages, or the scale is 1",
     .sentence = "lse uses the scores before they are scaled",
     .pytorch = "torch.logsumexp(attn_scores / head_dim**0.5, dim=-1)",
     .numpy = "lse = np.logaddexp.reduce(s / np.sqrt(d), axis=-1)",
-    .c = "max and sum run over dot(q[i], k[j], d) / sqrt(d)",
-    .unseen = "lse is not among the stages, or the scale is 1")
+    .c = "max and sum run over dot(q[i], k[j], d) / sqrt(d)")
 ROW(DROPOUT_NOT_RESCALED, DROPOUT, .name = "dropout-not-rescaled",
     .sentence = "the weights that dropout keeps are not divided by 1 - p",
     .pytorch = "nn.Dropout(p) divides; by hand: attn_weights * kept / (1 - p)",
     .numpy = "w = w * (rng.random(w.shape) >= p) / (1 - p)",
     .c = "w[i][j] = kept ? w[i][j] / (1 - p) : 0")
-ROW(DROPOUT_DIVIDED_BY_P, DROPOUT, .name = "dropout-divided-by-p",
+ROW(DROPOUT_DIVIDED_BY_P, DROPOUT, .name = "dropout-divided-by-p", .unseen = "p and 1 - p are both 0.5",
     .sentence = "the weights that dropout keeps are divided by p, not by 1 - p",
     .pytorch = "nn.Dropout(p) divides; by hand: attn_weights * kept / (1 - p)",
     .numpy = "w = w * kept / (1 - p)  # p is the share that is dropped",
-    .c = "w[i][j] = kept ? w[i][j] / (1 - p) : 0, where p is the share that is dropped",
-    .unseen = "p and 1 - p are both 0.5")
+    .c = "w[i][j] = kept ? w[i][j] / (1 - p) : 0, where p is the share that is dropped")
 ROW(DROPOUT_BEFORE_SOFTMAX, DROPOUT, .name = "dropout-before-softmax",
     .sentence = "dropout sets scores to 0 before softmax, not weights after it",
     .pytorch = "attn_weights = self.dropout(torch.softmax(scaled, dim=-1))",
@@ -1446,10 +1370,9 @@ ROW(DRAW_LINEAR, DRAW, .name = "draw-linear", .section = "attn-lessons: torch.ra
     .pytorch = "torch.rand(d_in, d_out); or run attn with --init linear",
     .numpy = "np.random.RandomState(SEED).randint(2**24, size=n) / 2**24  # torch.rand(n)",
     .unseen = "you asked for it")
-ROW(DRAW_RANDN, DRAW, .name = "draw-randn", .section = "attn: Parameters",
+ROW(DRAW_RANDN, DRAW, .name = "draw-randn", .section = "attn: Parameters", .unseen = "you asked for it",
     .sentence = "torch.randn draws the matrices, but you asked attn for another way",
-    .pytorch = "nn.Linear(d_in, d_out, bias=False); or run attn with --init randn",
-    .unseen = "you asked for it")
+    .pytorch = "nn.Linear(d_in, d_out, bias=False); or run attn with --init randn")
 ROW(DRAW_ORDER, DRAW, .name = "draw-order",
     .sentence = "the matrices of query, key and value are drawn in a different order",
     .pytorch = "in __init__: self.W_query first, then self.W_key, then self.W_value",
@@ -1483,18 +1406,15 @@ ROW(DRAW_LAYER, DRAW, .name = "draw-layer", .section = "attn-layer: A checkpoint
     .sentence = "the parameters come from another layer",
     .pytorch = "model.model.layers[N].self_attn, N from 0; its inputs are hidden_states[N]",
     .number = "the layer", .from = 0, .to = 10000, .usual = 1, .whole = true)
-ROW(DRAW_SPLIT, DRAW, .name = "draw-split",
+ROW(DRAW_SPLIT, DRAW, .name = "draw-split", .unseen = "the heads are drawn that way, or there is one",
     .sentence = "the matrices are drawn as for split heads, but you asked for stacked ones",
-    .pytorch = "MultiHeadAttentionWrapper, with a module for each head, not MultiHeadAttention",
-    .unseen = "the heads are drawn that way, or there is one")
-ROW(DRAW_STACKED, DRAW, .name = "draw-stacked",
+    .pytorch = "MultiHeadAttentionWrapper, with a module for each head, not MultiHeadAttention")
+ROW(DRAW_STACKED, DRAW, .name = "draw-stacked", .unseen = "the heads are drawn that way, or there is one",
     .sentence = "the matrices are drawn as for stacked heads, but you asked for split ones",
-    .pytorch = "MultiHeadAttention, with large matrices, not MultiHeadAttentionWrapper",
-    .unseen = "the heads are drawn that way, or there is one")
-ROW(DRAW_MKL, DRAW, .name = "draw-mkl", .section = "attn-lessons: Dropout",
+    .pytorch = "MultiHeadAttention, with large matrices, not MultiHeadAttentionWrapper")
+ROW(DRAW_MKL, DRAW, .name = "draw-mkl", .section = "attn-lessons: Dropout", .unseen = "there is no dropout",
     .sentence = "Intel's MKL draws dropout: not a mistake, but another build of PyTorch",
-    .pytorch = "nothing to fix; attn --rng torch-mkl draws as this build of PyTorch does",
-    .unseen = "there is no dropout")
+    .pytorch = "nothing to fix; attn --rng torch-mkl draws as this build of PyTorch does")
 ROW(TILES_CONTEXT_NOT_RESCALED, TILES, .name = "tiles-context-not-rescaled",
     .sentence = "the running context is not rescaled when a tile raises the running maximum",
     .pytorch = "context_vec *= torch.exp(old_max - new_max), then += e @ values[..., tile, :]",
@@ -1596,36 +1516,31 @@ ROW(DTYPE_F8E4M3, DTYPE, .name = "dtype-f8e4m3",
 ROW(DTYPE_F8E5M2, DTYPE, .name = "dtype-f8e5m2",
     .sentence = "everything is computed in float8_e5m2: not a mistake, but low precision",
     .pytorch = ".float() at the start, .to(torch.float8_e5m2) at the very end", IN_FLOAT)
-ROW(OVERFLOW_F16, DTYPE, .name = "overflow-f16",
+ROW(OVERFLOW_F16, DTYPE, .name = "overflow-f16", .unseen = "no score is above 65504",
     .sentence = "the scores are float16, where numbers above 65504 become infinite",
     .pytorch = "(queries / head_dim**0.5) @ keys.transpose(-2, -1), or .float() before",
     .numpy = "s = (q / np.sqrt(d)) @ k.swapaxes(-1, -2)  # or .astype(np.float32) before",
-    .c = "s[i][j] is a float, or q[i] is divided by sqrt(d) before the product",
-    .unseen = "no score is above 65504")
-ROW(GRAD_DELTA_MISSING, GRAD, .name = "grad-delta-missing",
+    .c = "s[i][j] is a float, or q[i] is divided by sqrt(d) before the product")
+ROW(GRAD_DELTA_MISSING, GRAD, .name = "grad-delta-missing", .unseen = "every delta is 0",
     .sentence = "delta, the row's sum of weights x their gradients, is not subtracted",
     .pytorch = "ds = p * (dp - delta), delta = (grad_out * out).sum(-1, keepdim=True)",
     .numpy = "ds = p * (dp - (p * dp).sum(-1, keepdims=True))",
-    .c = "ds[j] = p[j] * (dp[j] - delta), delta the sum of p[j] * dp[j] over j",
-    .unseen = "every delta is 0")
-ROW(GRAD_SCALE_MISSING, GRAD, .name = "grad-scale-missing",
+    .c = "ds[j] = p[j] * (dp[j] - delta), delta the sum of p[j] * dp[j] over j")
+ROW(GRAD_SCALE_MISSING, GRAD, .name = "grad-scale-missing", .unseen = "the scale is 1",
     .sentence = "the gradient with respect to the scores is not multiplied by the scale",
     .pytorch = "grad_query = (ds @ key) * scale; grad_key = (ds.mT @ query) * scale",
     .numpy = "ds = ds * scale; dq = ds @ k; dk = ds.swapaxes(-1, -2) @ q",
-    .c = "dq[i] += scale * ds[i][j] * k[j]; dk[j] += scale * ds[i][j] * q[i]",
-    .unseen = "the scale is 1")
-ROW(GRAD_SCALE_TWICE, GRAD, .name = "grad-scale-twice",
+    .c = "dq[i] += scale * ds[i][j] * k[j]; dk[j] += scale * ds[i][j] * q[i]")
+ROW(GRAD_SCALE_TWICE, GRAD, .name = "grad-scale-twice", .unseen = "the scale is 1",
     .sentence = "the gradient with respect to the scores is multiplied by the scale twice",
     .pytorch = "grad_query = (ds @ key) * scale, once; ds itself is not scaled",
     .numpy = "ds = ds * scale  # here, or after the products with k and q, not both",
-    .c = "dq[i] += scale * ds[i][j] * k[j], where ds is not scaled yet",
-    .unseen = "the scale is 1")
-ROW(GRAD_KEY_FROM_SCALED_QUERY, GRAD, .name = "grad-key-from-scaled-query",
+    .c = "dq[i] += scale * ds[i][j] * k[j], where ds is not scaled yet")
+ROW(GRAD_KEY_FROM_SCALED_QUERY, GRAD, .name = "grad-key-from-scaled-query", .unseen = "the scale is 1",
     .sentence = "grad_key uses a query that is already multiplied by the scale",
     .pytorch = "grad_key = (ds.mT @ query) * scale, with the query as given",
     .numpy = "dk = ds.swapaxes(-1, -2) @ q * scale  # q, not q * scale",
-    .c = "dk[j] += ds[i][j] * q_scaled[i], without another scale",
-    .unseen = "the scale is 1")
+    .c = "dk[j] += ds[i][j] * q_scaled[i], without another scale")
 ROW(GRAD_DROPOUT_MISSING, GRAD, .name = "grad-dropout-missing", .section = "attn-lessons: Dropout",
     .sentence = "the backward pass leaves out dropout",
     .pytorch = "dp = (grad_out @ v.mT) * kept / (1 - p); grad_value = dropped.mT @ grad_out",
