@@ -27,7 +27,7 @@ enum status backward_operands(struct backward_operands *gradients, const struct 
                               const struct tensor made[PROJECTION_COUNT], const struct tensor *gate,
                               struct arena *arena, struct error *error);
 
-/* --- the fused path: from the context to query, key and value ------------------------------------------------------ */
+/* --- the fused path: from the context to query, key and value ----------------------------------------------------- */
 
 /* kernel/fused_backward.h makes the gradients of query, key and value in the numbers of its kernel; the rest of the
  * backward pass goes on in double. Memory grows with T d.

@@ -13,8 +13,8 @@
 enum status setup_attention(struct attention *attention, uint64_t stages, struct arena *arena, struct error *error);
 
 /* Fills the tensors of attention->held that `stages` need and that have room, with all of query, key and value:
- * projected in double or by the kernels, or as given; and the steps before them: the layer's norm, then the norm and the
- * rotation of query and key. STATUS_SYSTEM: out of memory. */
+ * projected in double or by the kernels, or as given; and the steps before them: the layer's norm, then the norm and
+ * the rotation of query and key. STATUS_SYSTEM: out of memory. */
 enum status operands_make(struct attention *attention, uint64_t stages, struct arena *arena, struct error *error);
 
 /* Copies the selected queries' rows from a tensor of all, one matrix after another. */

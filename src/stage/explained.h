@@ -20,7 +20,7 @@ void normed_explain_heads(struct explanation *e, enum stage stage, struct explai
 void rotated_explain(struct explanation *e, enum stage stage, struct explain_place place);
 bool rotated_back_is_all(const struct problem *problem, enum stage stage);
 
-/* --- gradients of one row: the keys of its lines, and why a key has no line ---------------------------------------- */
+/* --- gradients of one row: the keys of its lines, and why a key has no line --------------------------------------- */
 
 /* Begins the lines of a row: lists its allowed keys in e->listed. False, with a note: no key is allowed, or the cell's
  * key is masked. */
