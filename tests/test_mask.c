@@ -111,7 +111,8 @@ static void check_row(enum mask_rule rule)
     const struct mask_functions *functions = MASKS[rule].functions;
     CHECK(functions->applies != NULL && (functions->reach != NULL) != (functions->lift != NULL),
           "rule %d: expected when it applies, and which keys it leaves or takes", rule);
-    CHECK(functions->reach == NULL || (functions->rule != NULL && functions->reason != NULL),
+    CHECK(functions->reach == NULL ||
+              ((functions->rule != NULL || functions->rule_words != NULL) && functions->reason != NULL),
           "rule %d: expected how it is said", rule);
     CHECK(functions->lift == NULL || functions->unless != NULL, "rule %d: expected what it takes, in words", rule);
     CHECK((MASKS[rule].tensor != NULL) == (functions->forbids != NULL), "rule %d: expected a tensor and cells", rule);

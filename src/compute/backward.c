@@ -2,7 +2,6 @@
 #include "compute/backward.h"
 
 #include "base/threads.h"
-#include "compute/backward_fused.h"
 #include "compute/setup.h"
 #include "model/stages.h"
 #include "stage/backward_mistake.h"
@@ -47,9 +46,8 @@ static double count_extra(const struct problem *problem, uint64_t stages)
     const double contexts = rows * (double)problem->size.heads * (double)problem->size.d_value;
     const double block = fmin((double)problem->size.queries * (double)problem->size.keys, ROW_STREAM_WRITTEN);
     double numbers = contexts + 3 * fmax(block, (double)problem->size.keys);
-    for (int id = 0; id < PROJECTION_COUNT; id++) /* the gradients, and the given operands in double */
-        numbers += (1 + (!problem_projects(problem) && operand_has_steps(problem, (enum projection_id)id))) *
-                   operand_numbers(problem, (enum projection_id)id);
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++) /* the gradients, and the given operands in double */
+        numbers += (1 + (!problem_projects(problem) && operand_has_steps(problem, id))) * operand_numbers(problem, id);
     if (is_side_by_side(problem))
         numbers += rows * (double)problem_columns_of_head(problem, STAGE_GRAD_OUTPUT);
     numbers += rows * (double)(problem->size.words > 0 ? problem->size.words + problem->size.d_in : 0);
@@ -65,9 +63,9 @@ static double count_extra(const struct problem *problem, uint64_t stages)
 double backward_bytes(const struct problem *problem, uint64_t stages)
 {
     double numbers = 0;
-    for (int id = 0; id < PROJECTION_COUNT; id++)
-        if (problem_projects(problem) || operand_has_steps(problem, (enum projection_id)id))
-            numbers += operand_numbers(problem, (enum projection_id)id);
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++)
+        if (problem_projects(problem) || operand_has_steps(problem, id))
+            numbers += operand_numbers(problem, id);
     return stages == 0 ? 0 : numbers * sizeof(double) + count_extra(problem, stages);
 }
 
@@ -79,10 +77,10 @@ static enum status widen(struct problem *problem, struct arena *arena, struct er
     problem->path.fused = problem->path.kernel_projections = problem->chosen.explains = false;
     problem->path.forced = NULL;
     problem->chosen.stage_count = 0;
-    for (int id = 0; id < PROJECTION_COUNT; id++) {
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++) {
         struct tensor *given = &problem->given.operands[id];
         bool finite = true;
-        if (given->rank > 0 && operand_has_steps(problem, (enum projection_id)id) &&
+        if (given->rank > 0 && operand_has_steps(problem, id) &&
             tensor_convert(given, DTYPE_F64, problem->given.source, "", &finite, given, arena, error) != STATUS_OK)
             return error->status;
     }

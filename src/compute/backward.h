@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* --grad: the backward pass, from the gradient with respect to the last stage to those with respect to all before it.
  *
- * backward_fused.h has the part of the fused path. All else is computed in double from the given numbers, the stages of
+ * backward_fused.c has the part of the fused path. All else is computed in double from the given numbers, the stages of
  * the forward pass too, as if --dtype were f64; so each gradient is rounded once, for output. T x T gradients are rows
  * on demand. One pass over the rows makes the sums over queries, each in the order of the rows, so the bits are the
  * same for any number of threads. Memory is O(T d).

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "compute/backward_fused.h"
+#include "compute/backward_operands.h"
 
 #include "compute/kernel_path.h"
 #include "compute/setup.h"
@@ -13,9 +13,9 @@ static void ask_forward(struct problem *forward)
 {
     forward->loss.is_given = forward->size.heads_packed = false;
     forward->chosen.stage_count = 0;
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
         if (FORWARD & STAGE_BIT(stage))
-            forward->chosen.stages[forward->chosen.stage_count++] = (enum stage)stage;
+            forward->chosen.stages[forward->chosen.stage_count++] = stage;
 }
 
 static void *allocate_gradient(const struct tensor *held, enum dtype dtype, struct arena *scratch, struct error *error)

@@ -32,7 +32,6 @@ static enum status make_like(struct tensor *tensor, const struct tensor *given, 
     return make_zeros(tensor, shaped.rank, shaped.shape, arena, error);
 }
 
-/* Makes zero tensors with the shapes of the parameters. */
 static enum status make_parameters(struct parameters *made, const struct parameters *given, struct arena *arena,
                                    struct error *error)
 {
@@ -56,11 +55,10 @@ static enum status create_gradients(struct backward_operands *gradients, const s
                                     const struct tensor made[PROJECTION_COUNT], struct arena *arena,
                                     struct error *error)
 {
-    for (int i = 0; i < PROJECTION_COUNT; i++) {
-        const enum projection_id id = (enum projection_id)i;
-        if (operand_has_steps(problem, id) && make_like(&gradients->projected[i], &made[i], arena, error))
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++) {
+        if (operand_has_steps(problem, id) && make_like(&gradients->projected[id], &made[id], arena, error))
             return error->status;
-        if (operand_shows_norm(problem, id) && make_like(&gradients->normed[i], &made[i], arena, error))
+        if (operand_shows_norm(problem, id) && make_like(&gradients->normed[id], &made[id], arena, error))
             return error->status;
     }
     if (!problem_projects(problem))
@@ -303,7 +301,6 @@ static void add_norm(struct backward_sums *sums, const struct norm *gradient, si
     sums->norms[sums->norm_count++] = (struct backward_norm){gradient, by_weight, by_bias, count};
 }
 
-/* Lists what every token adds to the parameters. */
 static enum status list_sums(struct backward_projection *job, struct arena *scratch, struct error *error)
 {
     const struct problem *problem = job->problem;
@@ -387,8 +384,7 @@ double backward_operands_bytes(const struct problem *problem)
                count_of(&problem->given.inputs) + (problem->given.is_cross ? count_of(&problem->given.key_inputs) : 0),
            widest = 0;
     char name[PARAMETER_NAME_BYTES];
-    for (int i = 0; i < PROJECTION_COUNT; i++) {
-        const enum projection_id id = (enum projection_id)i;
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++) {
         const bool of_query = id == PROJECTION_QUERY;
         const size_t tokens = problem->size.items * (of_query ? problem->size.queries : problem->size.keys);
         const size_t d = id == PROJECTION_VALUE ? problem->size.d_value : problem->size.d_head;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "compute/backward_sums.h"
+#include "compute/backward_operands.h"
 
 #include "base/threads.h"
 #include "compute/setup.h"

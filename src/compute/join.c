@@ -39,7 +39,6 @@ static bool read_part(const struct input_file *input, size_t *part, size_t *part
     return *parts > 0 && *end == '\0' && *part <= *parts;
 }
 
-/* Inserts a file by the number of its part. */
 static enum status place(struct joining *joining, const struct input_file *input)
 {
     size_t part, parts;
@@ -105,7 +104,6 @@ static enum status check_all_there(const struct joining *joining)
                        missing == 1 ? "is" : "are", joining->count, joining->count == 1 ? "" : "s");
 }
 
-/* Checks that a part is of the same job as the first one. */
 static enum status check_alike(const struct joining *joining, const struct input_file *input)
 {
     const struct input_file *first = &joining->files[0];

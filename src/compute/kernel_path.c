@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compute/kernel_path.h"
 
-#include "compute/operands.h"
+#include "compute/setup.h"
 #include "kernel/fused.h"
 #include "kernel/fused_backward.h"
 #include "kernel/project.h"
@@ -128,11 +128,11 @@ static enum status gate_joined(const struct attention *attention, const struct t
 static size_t list_statistics(struct attention *attention, struct fused_statistic list[STAGE_COUNT])
 {
     size_t count = 0;
-    for (int stage = 0; stage < STAGE_COUNT; stage++) {
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++) {
         const struct tensor *held = &attention->held[stage];
-        if (stage_has_columns((enum stage)stage) || held->rank == 0)
+        if (stage_has_columns(stage) || held->rank == 0)
             continue;
-        list[count] = stage_statistic((enum stage)stage);
+        list[count] = stage_statistic(stage);
         list[count].dtype = held->dtype;
         list[count++].numbers = held->data;
         attention->made |= STAGE_BIT(stage);
@@ -143,6 +143,32 @@ static size_t list_statistics(struct attention *attention, struct fused_statisti
         list[count++].numbers = attention->exact_lse;
     }
     return count;
+}
+
+/* --- a streamed context ------------------------------------------------------------------------------------------- */
+
+struct file_position {
+    struct streamed_output *streamed;
+    uint64_t offset;
+};
+
+static bool put(void *context, const void *bytes, size_t length)
+{
+    struct file_position *position = context;
+    const int code = output_write_at(position->streamed->output->file, position->offset, bytes, length);
+    if (code != 0)
+        atomic_store_explicit(&position->streamed->code, code, memory_order_relaxed);
+    position->offset += length;
+    return code == 0;
+}
+
+/* Writes `count` numbers of the table from index `first` on. Threads call it at the same time. */
+static void write_streamed(void *context, const void *numbers, size_t first, size_t count)
+{
+    struct streamed_output *streamed = context;
+    struct file_position position = {streamed, streamed->offset + first * dtype_size(streamed->dtype)};
+    if (atomic_load_explicit(&streamed->code, memory_order_relaxed) == 0)
+        dtype_encode_all(streamed->dtype, streamed->made, numbers, count, put, &position);
 }
 
 static enum status attend(struct attention *attention, void *context, size_t side_by_side, struct fused_found *found,
@@ -172,7 +198,7 @@ static enum status attend(struct attention *attention, void *context, size_t sid
         .softcap = problem->scaling.softcap,
         .threads = problem->path.threads,
         .kernel = problem->path.kernel,
-        .row_sink = {context == NULL ? streamed_output_write : NULL, attention->streamed},
+        .row_sink = {context == NULL ? write_streamed : NULL, attention->streamed},
         .found = problem->masks || !problem_projects(problem) ? found : NULL,
         .progress = report_to(attention->progress, stage_name(STAGE_CONTEXT), matrices * attention->computed_rows),
     };

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "compute/operands.h"
+#include "compute/setup.h"
 
 #include "base/threads.h"
 #include "compute/kernel_path.h"
-#include "compute/setup.h"
 #include "stage/latent.h"
 #include "stage/norm.h"
 #include "stage/operand_steps.h"
@@ -200,7 +199,6 @@ static enum status project_module(const struct attention *attention, size_t modu
     return STATUS_OK;
 }
 
-/* Clips what the kernels made. */
 static void clip_all(const struct problem *problem, const struct tensor *projected)
 {
     enum { RUN = 256 };
@@ -214,7 +212,6 @@ static void clip_all(const struct problem *problem, const struct tensor *project
     }
 }
 
-/* One projection of every module. */
 static enum status make_projection(struct attention *attention, enum projection_id id, struct error *error)
 {
     const struct problem *problem = attention->problem;
@@ -238,8 +235,7 @@ static enum status make_projection(struct attention *attention, enum projection_
 static void take_given(struct attention *attention, uint64_t stages)
 {
     const struct problem *problem = attention->problem;
-    for (int i = 0; i < PROJECTION_COUNT; i++) {
-        const enum projection_id id = (enum projection_id)i;
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++) {
         const struct tensor *given = &problem->given.operands[id];
         struct tensor *held = &attention->held[projection_stage(id)];
         attention->made |= STAGE_BIT(projection_stage(id));
@@ -325,8 +321,7 @@ enum status operands_make(struct attention *attention, uint64_t stages, struct a
     else if (make_sources(attention, arena, error) != STATUS_OK)
         return error->status;
     hold_gate(attention);
-    for (int i = 0; i < PROJECTION_COUNT; i++) {
-        const enum projection_id id = (enum projection_id)i;
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++) {
         if ((stages & STAGE_BIT(projection_stage(id))) == 0)
             continue;
         if ((problem_projects(problem) && make_projection(attention, id, error)) ||

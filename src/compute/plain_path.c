@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "compute/plain_path.h"
+#include "compute/setup.h"
 
 #include "mistake/plain.h"
 #include "model/stages.h"
@@ -61,12 +61,12 @@ static enum status hold(struct attention *attention, const struct plain *plain, 
         hold_rows(attention, STAGE_NORMED_QUERY, plain->normed[PROJECTION_QUERY], 2, arena, error) ||
         hold_rows(attention, STAGE_GATE, problem->given.gate, 2, arena, error))
         return error->status;
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (plain->stages[stage] != NULL && hold_stage(attention, plain, (enum stage)stage, arena, error) != STATUS_OK)
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
+        if (plain->stages[stage] != NULL && hold_stage(attention, plain, stage, arena, error) != STATUS_OK)
             return error->status;
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
         if (STAGES[stage].repeats)
-            attention->held[stage] = attention->held[stage_of_numbers((enum stage)stage)];
+            attention->held[stage] = attention->held[stage_of_numbers(stage)];
     attention->made = stage_existing(UINT64_MAX); /* plain_run makes every stage that it is asked for */
     if (plain->kept != NULL)
         attention->kept = pick_rows(problem, plain->kept, plain->row_count, problem->size.items * problem->size.heads,

@@ -20,8 +20,8 @@ static uint64_t made_for(const struct problem *problem, uint64_t stages)
 {
     uint64_t made = 0;
     stages = stage_closure(with_mistake(problem, stages));
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (stages & STAGE_BIT(stage) && stage_is_made_by_row((enum stage)stage))
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
+        if (stages & STAGE_BIT(stage) && stage_is_made_by_row(stage))
             made |= STAGE_BIT(stage);
     return stage_applies(problem, STAGE_SCORES) ? made : made & ~STAGE_BIT(STAGE_SCORES);
 }
@@ -31,9 +31,9 @@ void reference_begin(const struct attention *attention, size_t item, size_t head
     const struct problem *problem = attention->problem;
     const uint64_t made = made_for(problem, stages);
     const size_t kv_head = (item * problem->size.heads + head) / (problem->size.heads / problem->size.kv_heads);
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
         if (made & STAGE_BIT(stage))
-            head_load(attention->head, (enum stage)stage, &attention->held[STAGE_KEY], &attention->held[STAGE_VALUE],
+            head_load(attention->head, stage, &attention->held[STAGE_KEY], &attention->held[STAGE_VALUE],
                       kv_head * problem->size.keys);
 }
 
@@ -66,9 +66,9 @@ void reference_row(const struct attention *attention, struct attention_scratch *
         tensor_load(&attention->held[STAGE_GRAD_CONTEXT],
                     (matrix * attention->computed_rows + slot) * problem->size.d_value, problem->size.d_value,
                     scratch->rows[STAGE_GRAD_CONTEXT]);
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
         if (made & STAGE_BIT(stage))
-            stage_make(&row, (enum stage)stage);
+            stage_make(&row, stage);
 }
 
 void reference_output(const struct attention *attention, const double *context, double *output)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "compute/result.h"
 
-#include "compute/plain_path.h"
 #include "compute/setup.h"
 #include "model/stages.h"
 #include "stage/backward_mistake.h"
@@ -54,7 +53,6 @@ static void add_given(struct result *result, const struct input_tensor *given)
         add_axis(table, axes[axis], tensor->shape[axis]);
 }
 
-/* Adds inputs, or key inputs. */
 static void add_rows(struct result *result, enum stage stage, const struct tensor *tensor, enum axis axis)
 {
     const struct problem *problem = result->problem;
@@ -78,7 +76,6 @@ static void add_inputs(struct result *result)
         add_given(result, &problem->given.others[i]);
 }
 
-/* Adds a parameter, or its gradient. */
 static enum status add_tensor(struct result *result, enum stage stage, const char *name, const struct tensor *tensor,
                               struct arena *arena, struct error *error)
 {
@@ -484,7 +481,6 @@ static void note_progress(struct result *result, const struct result_table *tabl
     progress_update(progress, result->rows_done);
 }
 
-/* A row of a table joined from parts. */
 static void piece_row(const struct result_table *table, size_t matrix, size_t row, double *numbers)
 {
     const size_t columns = result_columns(table);
@@ -557,7 +553,6 @@ struct sharpness result_sharpness(const double *numbers, size_t count)
     return sharpness;
 }
 
-/* Whether a stream takes its rows. */
 static bool is_streamed(const struct result *result, const struct result_table *table)
 {
     return table->pieces == NULL && table->tensor == NULL && !is_backward(table) &&

@@ -233,11 +233,11 @@ static void take_shown(const struct run *run, size_t i, const struct attention_s
 {
     const struct row_stream *rows = run->rows;
     double *numbers = shown_numbers(rows, run->item * rows->problem->size.heads + run->head, i);
-    for (int stage = 0; stage < STAGE_COUNT; stage++) {
-        const bool square = stage_is_square((enum stage)stage);
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++) {
+        const bool square = stage_is_square(stage);
         if ((rows->stages & STAGE_BIT(stage)) == 0)
             continue;
-        for (size_t column = 0; column < shown_count(rows->problem, (enum stage)stage); column++)
+        for (size_t column = 0; column < shown_count(rows->problem, stage); column++)
             *numbers++ = scratch->rows[stage][square ? shown_column(rows, column) : column];
     }
 }
@@ -408,12 +408,11 @@ static void lay_out_shown(struct row_stream *rows)
         if (stage_has_columns(problem->chosen.stages[i]) && !STAGES[problem->chosen.stages[i]].backward)
             shown |= stage_existing(STAGE_BIT(problem->chosen.stages[i]));
     shown = stage_closure(shown);
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (shown & STAGE_BIT(stage) && stage_is_made_by_row((enum stage)stage) &&
-            !stage_is_shares((enum stage)stage)) {
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
+        if (shown & STAGE_BIT(stage) && stage_is_made_by_row(stage) && !stage_is_shares(stage)) {
             rows->stages |= STAGE_BIT(stage);
             rows->shown_from[stage] = rows->shown_width;
-            rows->shown_width += shown_count(problem, (enum stage)stage);
+            rows->shown_width += shown_count(problem, stage);
         }
 }
 

@@ -3,7 +3,6 @@
 
 #include "base/threads.h"
 #include "compute/kernel_path.h"
-#include "compute/operands.h"
 #include "model/stages.h"
 #include "stage/operand_steps.h"
 #include "stage/projections.h"
@@ -28,9 +27,9 @@ static enum status make_scratch(struct attention_scratch *scratch, const struct 
         if (*all[i] == NULL)
             return error->status;
     }
-    for (int stage = 0; stage < STAGE_COUNT; stage++) {
-        const size_t columns = problem_columns_of_head(problem, (enum stage)stage);
-        if (!stage_is_made_by_row((enum stage)stage) || (STAGES[stage].backward && !problem->loss.is_given))
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++) {
+        const size_t columns = problem_columns_of_head(problem, stage);
+        if (!stage_is_made_by_row(stage) || (STAGES[stage].backward && !problem->loss.is_given))
             continue;
         scratch->rows[stage] =
             arena_allocate(arena, memory_smaller(columns, rows ? columns : 1), sizeof(double), error);
@@ -47,8 +46,8 @@ static enum status make_scratches(struct attention *attention, uint64_t stages, 
     const double rows = (double)problem->size.items * (double)problem->size.heads * (double)attention->computed_rows;
     const double work = rows * (double)problem->size.keys * (double)(problem->size.d_head + problem->size.d_value);
     bool asked = !problem->path.fused;
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        asked = asked || (stages & STAGE_BIT(stage) && stage_is_made_by_row((enum stage)stage));
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
+        asked = asked || (stages & STAGE_BIT(stage) && stage_is_made_by_row(stage));
     attention->threads = asked ? setup_threads(problem, work) : 1;
     attention->scratch = arena_allocate(arena, attention->threads, sizeof *attention->scratch, error);
     for (unsigned thread = 0; attention->scratch != NULL && thread < attention->threads; thread++)
@@ -103,9 +102,9 @@ static struct held shape_held(const struct attention *attention, enum stage stag
 static size_t list_held(const struct attention *attention, uint64_t stages, struct held held[STAGE_COUNT])
 {
     size_t count = 0;
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (stages & STAGE_BIT(stage) && is_made_whole(attention, (enum stage)stage))
-            held[count++] = shape_held(attention, (enum stage)stage);
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
+        if (stages & STAGE_BIT(stage) && is_made_whole(attention, stage))
+            held[count++] = shape_held(attention, stage);
     return count;
 }
 
@@ -204,7 +203,7 @@ static void round_projections(const struct attention *attention)
     const struct problem *problem = attention->problem;
     const bool rounds = problem->path.kernel_projections && problem_projects(problem) && !attention->fused &&
                         problem->rounding.dtype != dtype_storage(problem->rounding.dtype);
-    for (int stage = 0; stage < STAGE_COUNT && rounds; stage++)
+    for (enum stage stage = 0; stage < STAGE_COUNT && rounds; stage++)
         if (STAGES[stage].operand && attention->held[stage].rank > 0)
             round_tensor(problem->rounding.dtype, &attention->held[stage]);
 }
@@ -215,7 +214,6 @@ struct statistics_run {
     size_t first; /* row over items, heads and computed_rows */
 };
 
-/* The statistics of one row. */
 static void make_row_statistics(void *context, size_t task, unsigned thread)
 {
     const struct statistics_run *run = context;
@@ -225,7 +223,7 @@ static void make_row_statistics(void *context, size_t task, unsigned thread)
                  heads = attention->problem->size.heads;
     reference_row(attention, scratch, matrix / heads, matrix % heads, row % attention->computed_rows, run->stages,
                   NULL);
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
         if (run->stages & STAGE_BIT(stage))
             tensor_store(&attention->held[stage], row, 1, scratch->rows[stage]);
 }
@@ -272,9 +270,9 @@ enum status setup_attention(struct attention *attention, uint64_t stages, struct
     if (operands_make(attention, stages, arena, error) || make_fused(attention, stages, error))
         return error->status;
     round_projections(attention);
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
         if (STAGES[stage].repeats) {
-            attention->held[stage] = attention->held[stage_of_numbers((enum stage)stage)];
+            attention->held[stage] = attention->held[stage_of_numbers(stage)];
             attention->made |= STAGE_BIT(stage);
         }
     if (attention->fused)

@@ -17,6 +17,3 @@ struct streamed_output {
     bool begun;                  /* all rows come through the stream */
     atomic_int code;             /* errno of a failed write, or 0 */
 };
-
-/* Writes `count` numbers of the table from index `first` on. Threads may call it at the same time. */
-void streamed_output_write(void *streamed, const void *numbers, size_t first, size_t count);

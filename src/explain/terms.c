@@ -93,7 +93,6 @@ static double load_number(const struct walk *walk, enum stage stage)
     return explain_row(walk->e, stage, place, stage == line->stage)[index];
 }
 
-/* Writes a number of that kind, or its text. */
 static void write_number(const struct walk *walk, int kind, double value, const char *text)
 {
     if (walk->prints)

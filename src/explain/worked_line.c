@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "explain/worked_line.h"
 
+#include "base/text.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -108,15 +110,6 @@ static void finish_side(struct worked_line_side *side)
 
 /* --- cells ------------------------------------------------------------------------------------------------------- */
 
-/* Counts columns: continuation bytes of UTF-8 take none. Only labels hold wide characters. */
-static size_t columns_of(const char *text)
-{
-    size_t columns = 0;
-    for (; *text != '\0'; text++)
-        columns += ((unsigned char)*text & 0xc0) != 0x80;
-    return columns;
-}
-
 static struct worked_line_cell *add_cell(struct worked_line *lines, enum kind kind, const char *text)
 {
     if (lines->count == lines->room)
@@ -124,7 +117,7 @@ static struct worked_line_cell *add_cell(struct worked_line *lines, enum kind ki
     struct worked_line_cell *cell = &lines->cells[lines->count++];
     *cell = (struct worked_line_cell){.kind = kind, .side = lines->side};
     snprintf(cell->text, sizeof cell->text, "%s", text);
-    cell->width = columns_of(cell->text);
+    cell->width = text_columns(cell->text);
     return cell;
 }
 

@@ -115,12 +115,6 @@ bool fused_takes_scale(enum dtype number, double scale)
     return fabs(scale) * LOG2_E <= dtype_largest(number);
 }
 
-/* A softcap of at least this changes no logit that a softmax can tell apart. */
-static double boundless_softcap(enum dtype number)
-{
-    return number == DTYPE_F32 ? 1e30 : 1e290;
-}
-
 /* If nothing is added to scores, they stay plain products until the softmax scales them to the base 2. Else they are
  * logits to the base 2 from the start: the query holds the factor, or if it cannot, `adjust` applies it to every
  * block. */
@@ -130,7 +124,9 @@ static void plan_units(struct plan *plan)
     const struct mask *mask = job->mask;
     const double scale = fabs(job->scale);
     const bool added = mask != NULL && (mask_has_bias(mask) || mask->sinks != NULL);
-    const bool capped = job->softcap > 0 && job->softcap < boundless_softcap(plan->kernel->number);
+    /* A softcap of at least `boundless` changes no logit that a softmax can tell apart. */
+    const double boundless = plan->kernel->number == DTYPE_F32 ? 1e30 : 1e290;
+    const bool capped = job->softcap > 0 && job->softcap < boundless;
     plan->factor = scale * LOG2_E;
     dtype_round(plan->kernel->number, &plan->factor, 1);
     plan->query_prescale = job->scale < 0 ? -1 : 1;

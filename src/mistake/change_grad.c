@@ -2,7 +2,7 @@
 /* Mistakes of slot grad, in the backward pass. The forward pass is right. */
 #include "mistake/recipe.h"
 #include "stage/backward_mistake.h"
-#include "stage/gradient.h"
+#include "stage/explained.h"
 #include "stage/operand_steps.h"
 
 #include <math.h>

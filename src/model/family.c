@@ -10,9 +10,9 @@
 static const struct family_row FAMILIES[] = {FAMILY_ROWS(FAMILY_ENTRY)};
 enum { FAMILY_COUNT = sizeof FAMILIES / sizeof FAMILIES[0] };
 
-#define PART_ENTRY(model, key, type) {(model), (key), (type)},
+#define PART_ENTRY(key, type, models) {(key), (type), (models)},
 static const struct {
-    const char *model, *key, *type;
+    const char *key, *type, *models;
 } PARTS[] = {FAMILY_PARTS(PART_ENTRY)};
 
 const struct family_row *family_find(const char *model_type)
@@ -47,7 +47,7 @@ const char *family_word(size_t i)
 const char *family_of_part(const char *model_type, const char *part)
 {
     for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++)
-        if (strcmp(PARTS[i].model, model_type) == 0 && strcmp(PARTS[i].key, part) == 0)
+        if (strcmp(PARTS[i].key, part) == 0 && text_has_word(PARTS[i].models, model_type))
             return PARTS[i].type;
     return NULL;
 }
@@ -56,6 +56,6 @@ bool family_has_parts(const char *model_type)
 {
     bool found = false;
     for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++)
-        found = found || strcmp(PARTS[i].model, model_type) == 0;
+        found = found || text_has_word(PARTS[i].models, model_type);
     return found;
 }

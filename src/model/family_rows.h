@@ -414,143 +414,95 @@
     ROW("hunyuan_v1_dense hunyuan_v1_moe hunyuan_vl_text", "a norm of query and key after their rotation") \
     ROW("reformer", "keys that are chosen by hashes")
 
-/* Models of several parts: the key of a part's config, and its model_type where that config does not say it. Models not
- * listed may mix or mask their parts in other ways. */
+/* Models of several parts: the key of a part's config, its model_type where that config does not say it, and the models
+ * that have it. Models not listed may mix or mask their parts in other ways. */
 #define FAMILY_PARTS(ROW) \
-    ROW("aimv2", "vision_config", "aimv2_vision_model") \
-    ROW("align", "text_config", "align_text_model") \
-    ROW("altclip", "text_config", "altclip_text_model") \
-    ROW("altclip", "vision_config", "altclip_vision_model") \
-    ROW("aria", "text_config", "aria_text") \
-    ROW("audioflamingo3", "text_config", "qwen2") \
-    ROW("aya_vision", "text_config", "cohere2") \
-    ROW("aya_vision", "vision_config", "siglip_vision_model") \
-    ROW("blip", "vision_config", "blip_vision_model") \
-    ROW("blip-2", "text_config", "opt") \
-    ROW("blip-2", "vision_config", "blip_2_vision_model") \
-    ROW("chinese_clip", "text_config", "chinese_clip_text_model") \
-    ROW("chinese_clip", "vision_config", "chinese_clip_vision_model") \
-    ROW("clap", "text_config", "clap_text_model") \
-    ROW("clip", "text_config", "clip_text_model") \
-    ROW("clip", "vision_config", "clip_vision_model") \
-    ROW("clipseg", "text_config", "clipseg_text_model") \
-    ROW("clipseg", "vision_config", "clipseg_vision_model") \
-    ROW("cohere2_vision", "text_config", "cohere2") \
-    ROW("cohere2_vision", "vision_config", "siglip_vision_model") \
-    ROW("colmodernvbert", "text_config", "modernbert") \
-    ROW("cosmos3_edge", "text_config", "cosmos3_edge_text") \
-    ROW("cosmos3_omni", "text_config", "qwen3_vl_text") \
-    ROW("deepseek_vl", "text_config", "llama") \
-    ROW("deepseek_vl", "vision_config", "siglip_vision_model") \
-    ROW("deepseek_vl_hybrid", "text_config", "llama") \
-    ROW("emu3", "text_config", "emu3_text_model") \
-    ROW("encoder-decoder", "encoder", "") \
-    ROW("exaone4_5", "text_config", "exaone4") \
-    ROW("flava", "text_config", "flava_text_model") \
-    ROW("florence2", "text_config", "bart") \
-    ROW("fuyu", "text_config", "persimmon") \
-    ROW("gemma3", "text_config", "gemma3_text") \
-    ROW("gemma3", "vision_config", "siglip_vision_model") \
-    ROW("gemma3n", "text_config", "gemma3n_text") \
-    ROW("gemma4", "text_config", "gemma4_text") \
-    ROW("gemma4_unified", "text_config", "gemma4_unified_text") \
-    ROW("git", "vision_config", "git_vision_model") \
-    ROW("glm46v", "text_config", "glm4v_text") \
-    ROW("glm4v", "text_config", "glm4v_text") \
-    ROW("glm4v", "vision_config", "glm4v_vision") \
-    ROW("glm4v_moe", "text_config", "glm4v_moe_text") \
-    ROW("glm4v_moe", "vision_config", "glm4v_moe_vision") \
-    ROW("glm_image", "text_config", "glm_image_text") \
-    ROW("glm_ocr", "text_config", "glm_ocr_text") \
-    ROW("glmasr", "text_config", "llama") \
-    ROW("got_ocr2", "text_config", "qwen2") \
-    ROW("granite4_vision", "text_config", "granite4_vision_text") \
-    ROW("granite_docling", "text_config", "granite_docling_text") \
-    ROW("granite_docling", "vision_config", "granite_docling_vision") \
-    ROW("granite_speech", "text_config", "granite") \
-    ROW("granite_speech_plus", "text_config", "granite") \
-    ROW("hyperclovax_vision_v2", "text_config", "hyperclovax") \
-    ROW("idefics2", "text_config", "mistral") \
-    ROW("idefics3", "text_config", "llama") \
-    ROW("idefics3", "vision_config", "idefics3_vision") \
-    ROW("instructblip", "text_config", "opt") \
-    ROW("instructblip", "vision_config", "instructblip_vision_model") \
-    ROW("instructblipvideo", "text_config", "opt") \
-    ROW("instructblipvideo", "vision_config", "instructblipvideo_vision_model") \
-    ROW("internvl", "text_config", "qwen2") \
-    ROW("internvl", "vision_config", "internvl_vision") \
-    ROW("janus", "text_config", "llama") \
-    ROW("janus", "vision_config", "janus_vision_model") \
-    ROW("kimi_k25", "text_config", "deepseek_v3") \
-    ROW("lfm2_vl", "text_config", "lfm2") \
-    ROW("lfm2_vl", "vision_config", "siglip2_vision_model") \
-    ROW("lighton_ocr", "text_config", "qwen3") \
-    ROW("llama4", "text_config", "llama4_text") \
-    ROW("llava", "text_config", "llama") \
-    ROW("llava", "vision_config", "clip_vision_model") \
-    ROW("llava_next", "text_config", "llama") \
-    ROW("llava_next", "vision_config", "clip_vision_model") \
-    ROW("llava_next_video", "text_config", "llama") \
-    ROW("llava_next_video", "vision_config", "clip_vision_model") \
-    ROW("llava_onevision", "text_config", "qwen2") \
-    ROW("llava_onevision", "vision_config", "siglip_vision_model") \
-    ROW("metaclip_2", "text_config", "metaclip_2_text_model") \
-    ROW("metaclip_2", "vision_config", "metaclip_2_vision_model") \
-    ROW("minicpm_ocr", "text_config", "qwen3_5_text") \
-    ROW("minicpmv4_6", "text_config", "qwen3_5_text") \
-    ROW("minicpmv4_7", "text_config", "qwen3_5_text") \
-    ROW("minimax_m3_vl", "text_config", "minimax_m3_vl_text") \
-    ROW("mistral3", "text_config", "mistral") \
-    ROW("mllama", "text_config", "mllama_text_model") \
-    ROW("modernvbert", "text_config", "modernbert") \
-    ROW("modernvbert", "vision_config", "siglip_vision_model") \
-    ROW("moss_transcribe_diarize", "text_config", "qwen3") \
-    ROW("musicflamingo", "text_config", "qwen2") \
-    ROW("omniasr", "text_config", "llama") \
-    ROW("ovis2", "text_config", "qwen2") \
-    ROW("ovis2", "vision_config", "ovis2_vision") \
-    ROW("owlv2", "text_config", "owlv2_text_model") \
-    ROW("owlv2", "vision_config", "owlv2_vision_model") \
-    ROW("owlvit", "text_config", "owlvit_text_model") \
-    ROW("owlvit", "vision_config", "owlvit_vision_model") \
-    ROW("paddleocr_vl", "text_config", "paddleocr_vl_text") \
-    ROW("paddleocr_vl", "vision_config", "paddleocr_vl_vision") \
-    ROW("perception_lm", "text_config", "llama") \
-    ROW("pp_chart2table", "text_config", "qwen2") \
-    ROW("qianfan_ocr", "text_config", "qwen3") \
-    ROW("qwen2_5_omni_thinker", "text_config", "qwen2_5_omni_text") \
-    ROW("qwen2_5_vl", "text_config", "qwen2_5_vl_text") \
-    ROW("qwen2_5_vl", "vision_config", "qwen2_5_vl_vision") \
-    ROW("qwen2_audio", "text_config", "qwen2") \
-    ROW("qwen2_vl", "text_config", "qwen2_vl_text") \
-    ROW("qwen2_vl", "vision_config", "qwen2_vl_vision") \
-    ROW("qwen3_5", "text_config", "qwen3_5_text") \
-    ROW("qwen3_5", "vision_config", "qwen3_5_vision") \
-    ROW("qwen3_5_moe", "text_config", "qwen3_5_moe_text") \
-    ROW("qwen3_5_moe", "vision_config", "qwen3_5_moe_vision") \
-    ROW("qwen3_asr", "text_config", "qwen3") \
-    ROW("qwen3_omni_moe_thinker", "text_config", "qwen3_omni_moe_text") \
-    ROW("qwen3_vl", "text_config", "qwen3_vl_text") \
-    ROW("qwen3_vl", "vision_config", "qwen3_vl_vision") \
-    ROW("qwen3_vl_moe", "text_config", "qwen3_vl_moe_text") \
-    ROW("qwen3_vl_moe", "vision_config", "qwen3_vl_moe_vision") \
-    ROW("shieldgemma2", "text_config", "gemma3_text") \
-    ROW("shieldgemma2", "vision_config", "siglip_vision_model") \
-    ROW("siglip", "text_config", "siglip_text_model") \
-    ROW("siglip", "vision_config", "siglip_vision_model") \
-    ROW("siglip2", "text_config", "siglip2_text_model") \
-    ROW("siglip2", "vision_config", "siglip2_vision_model") \
-    ROW("smolvlm", "text_config", "llama") \
-    ROW("smolvlm", "vision_config", "smolvlm_vision") \
-    ROW("ultravbert", "text_config", "ultrabert") \
-    ROW("vibevoice", "text_config", "qwen2") \
-    ROW("video_llama_3", "text_config", "qwen2") \
-    ROW("video_llava", "text_config", "llama") \
-    ROW("video_llava", "vision_config", "clip_vision_model") \
-    ROW("vipllava", "text_config", "llama") \
-    ROW("vipllava", "vision_config", "clip_vision_model") \
-    ROW("vision-encoder-decoder", "encoder", "") \
-    ROW("vision-text-dual-encoder", "text_config", "bert") \
-    ROW("vision-text-dual-encoder", "vision_config", "vit") \
-    ROW("voxtral", "text_config", "llama")
+    ROW("encoder", "", "encoder-decoder vision-encoder-decoder") \
+    ROW("text_config", "align_text_model", "align") \
+    ROW("text_config", "altclip_text_model", "altclip") \
+    ROW("text_config", "aria_text", "aria") \
+    ROW("text_config", "bart", "florence2") \
+    ROW("text_config", "bert", "vision-text-dual-encoder") \
+    ROW("text_config", "chinese_clip_text_model", "chinese_clip") \
+    ROW("text_config", "clap_text_model", "clap") \
+    ROW("text_config", "clip_text_model", "clip") \
+    ROW("text_config", "clipseg_text_model", "clipseg") \
+    ROW("text_config", "cohere2", "aya_vision cohere2_vision") \
+    ROW("text_config", "cosmos3_edge_text", "cosmos3_edge") \
+    ROW("text_config", "deepseek_v3", "kimi_k25") \
+    ROW("text_config", "emu3_text_model", "emu3") \
+    ROW("text_config", "exaone4", "exaone4_5") \
+    ROW("text_config", "flava_text_model", "flava") \
+    ROW("text_config", "gemma3_text", "gemma3 shieldgemma2") \
+    ROW("text_config", "gemma3n_text", "gemma3n") \
+    ROW("text_config", "gemma4_text", "gemma4") \
+    ROW("text_config", "gemma4_unified_text", "gemma4_unified") \
+    ROW("text_config", "glm4v_moe_text", "glm4v_moe") \
+    ROW("text_config", "glm4v_text", "glm46v glm4v") \
+    ROW("text_config", "glm_image_text", "glm_image") \
+    ROW("text_config", "glm_ocr_text", "glm_ocr") \
+    ROW("text_config", "granite", "granite_speech granite_speech_plus") \
+    ROW("text_config", "granite4_vision_text", "granite4_vision") \
+    ROW("text_config", "granite_docling_text", "granite_docling") \
+    ROW("text_config", "hyperclovax", "hyperclovax_vision_v2") \
+    ROW("text_config", "lfm2", "lfm2_vl") \
+    ROW("text_config", "llama", "deepseek_vl deepseek_vl_hybrid glmasr idefics3 janus llava llava_next " \
+                                "llava_next_video omniasr perception_lm smolvlm video_llava vipllava voxtral") \
+    ROW("text_config", "llama4_text", "llama4") \
+    ROW("text_config", "metaclip_2_text_model", "metaclip_2") \
+    ROW("text_config", "minimax_m3_vl_text", "minimax_m3_vl") \
+    ROW("text_config", "mistral", "idefics2 mistral3") \
+    ROW("text_config", "mllama_text_model", "mllama") \
+    ROW("text_config", "modernbert", "colmodernvbert modernvbert") \
+    ROW("text_config", "opt", "blip-2 instructblip instructblipvideo") \
+    ROW("text_config", "owlv2_text_model", "owlv2") \
+    ROW("text_config", "owlvit_text_model", "owlvit") \
+    ROW("text_config", "paddleocr_vl_text", "paddleocr_vl") \
+    ROW("text_config", "persimmon", "fuyu") \
+    ROW("text_config", "qwen2", "audioflamingo3 got_ocr2 internvl llava_onevision musicflamingo ovis2 " \
+                                "pp_chart2table qwen2_audio vibevoice video_llama_3") \
+    ROW("text_config", "qwen2_5_omni_text", "qwen2_5_omni_thinker") \
+    ROW("text_config", "qwen2_5_vl_text", "qwen2_5_vl") \
+    ROW("text_config", "qwen2_vl_text", "qwen2_vl") \
+    ROW("text_config", "qwen3", "lighton_ocr moss_transcribe_diarize qianfan_ocr qwen3_asr") \
+    ROW("text_config", "qwen3_5_moe_text", "qwen3_5_moe") \
+    ROW("text_config", "qwen3_5_text", "minicpm_ocr minicpmv4_6 minicpmv4_7 qwen3_5") \
+    ROW("text_config", "qwen3_omni_moe_text", "qwen3_omni_moe_thinker") \
+    ROW("text_config", "qwen3_vl_moe_text", "qwen3_vl_moe") \
+    ROW("text_config", "qwen3_vl_text", "cosmos3_omni qwen3_vl") \
+    ROW("text_config", "siglip2_text_model", "siglip2") \
+    ROW("text_config", "siglip_text_model", "siglip") \
+    ROW("text_config", "ultrabert", "ultravbert") \
+    ROW("vision_config", "aimv2_vision_model", "aimv2") \
+    ROW("vision_config", "altclip_vision_model", "altclip") \
+    ROW("vision_config", "blip_2_vision_model", "blip-2") \
+    ROW("vision_config", "blip_vision_model", "blip") \
+    ROW("vision_config", "chinese_clip_vision_model", "chinese_clip") \
+    ROW("vision_config", "clip_vision_model", "clip llava llava_next llava_next_video video_llava vipllava") \
+    ROW("vision_config", "clipseg_vision_model", "clipseg") \
+    ROW("vision_config", "git_vision_model", "git") \
+    ROW("vision_config", "glm4v_moe_vision", "glm4v_moe") \
+    ROW("vision_config", "glm4v_vision", "glm4v") \
+    ROW("vision_config", "granite_docling_vision", "granite_docling") \
+    ROW("vision_config", "idefics3_vision", "idefics3") \
+    ROW("vision_config", "instructblip_vision_model", "instructblip") \
+    ROW("vision_config", "instructblipvideo_vision_model", "instructblipvideo") \
+    ROW("vision_config", "internvl_vision", "internvl") \
+    ROW("vision_config", "janus_vision_model", "janus") \
+    ROW("vision_config", "metaclip_2_vision_model", "metaclip_2") \
+    ROW("vision_config", "ovis2_vision", "ovis2") \
+    ROW("vision_config", "owlv2_vision_model", "owlv2") \
+    ROW("vision_config", "owlvit_vision_model", "owlvit") \
+    ROW("vision_config", "paddleocr_vl_vision", "paddleocr_vl") \
+    ROW("vision_config", "qwen2_5_vl_vision", "qwen2_5_vl") \
+    ROW("vision_config", "qwen2_vl_vision", "qwen2_vl") \
+    ROW("vision_config", "qwen3_5_moe_vision", "qwen3_5_moe") \
+    ROW("vision_config", "qwen3_5_vision", "qwen3_5") \
+    ROW("vision_config", "qwen3_vl_moe_vision", "qwen3_vl_moe") \
+    ROW("vision_config", "qwen3_vl_vision", "qwen3_vl") \
+    ROW("vision_config", "siglip2_vision_model", "lfm2_vl siglip2") \
+    ROW("vision_config", "siglip_vision_model", "aya_vision cohere2_vision deepseek_vl gemma3 llava_onevision " \
+                                                "modernvbert shieldgemma2 siglip") \
+    ROW("vision_config", "smolvlm_vision", "smolvlm") \
+    ROW("vision_config", "vit", "vision-text-dual-encoder")
 /* clang-format on */

@@ -18,17 +18,17 @@ const char *const FORMAT_NAMES[FORMAT_COUNT + 1] = {FORMAT_ROWS(FORMAT_NAME) JUD
 
 enum format format_find(const char *name)
 {
-    int format = 0;
+    enum format format = 0;
     while (format < FORMAT_COUNT && strcmp(FORMATS[format].name, name) != 0)
         format++;
-    return (enum format)format;
+    return format;
 }
 
 enum format format_of_suffix(const char *suffix)
 {
-    for (int format = 0; format < FORMAT_COUNT; format++)
+    for (enum format format = 0; format < FORMAT_COUNT; format++)
         for (size_t i = 0; i < FORMAT_SUFFIXES && FORMATS[format].suffixes[i] != NULL; i++)
             if (strcmp(suffix, FORMATS[format].suffixes[i]) == 0)
-                return (enum format)format;
+                return format;
     return FORMAT_COUNT;
 }

@@ -41,10 +41,10 @@ const struct mask_row MASKS[MASK_RULE_COUNT] = {MASK_ROWS(MASK_ROW)};
 
 enum mask_rule mask_reads(const char *name)
 {
-    int rule = 0;
+    enum mask_rule rule = 0;
     while (rule < MASK_RULE_COUNT && (MASKS[rule].tensor == NULL || strcmp(MASKS[rule].tensor, name) != 0))
         rule++;
-    return (enum mask_rule)rule;
+    return rule;
 }
 
 bool mask_applies(const struct mask *mask, enum mask_rule rule)
@@ -54,15 +54,15 @@ bool mask_applies(const struct mask *mask, enum mask_rule rule)
 
 bool mask_has_rules(const struct mask *mask)
 {
-    for (int rule = 0; rule < MASK_RULE_COUNT; rule++)
-        if (MASKS[rule].functions->reach != NULL && mask_applies(mask, (enum mask_rule)rule))
+    for (enum mask_rule rule = 0; rule < MASK_RULE_COUNT; rule++)
+        if (MASKS[rule].functions->reach != NULL && mask_applies(mask, rule))
             return true;
     return false;
 }
 
 bool mask_is_given(const struct mask *mask)
 {
-    for (int rule = 0; rule < MASK_RULE_COUNT; rule++)
+    for (enum mask_rule rule = 0; rule < MASK_RULE_COUNT; rule++)
         if (mask->given[rule].number != 0 || mask->given[rule].ids != NULL)
             return true;
     return false;
@@ -70,15 +70,15 @@ bool mask_is_given(const struct mask *mask)
 
 enum mask_rule mask_lifting(const struct mask *mask)
 {
-    int rule = 0;
-    while (rule < MASK_RULE_COUNT && (MASKS[rule].functions->lift == NULL || !mask_applies(mask, (enum mask_rule)rule)))
+    enum mask_rule rule = 0;
+    while (rule < MASK_RULE_COUNT && (MASKS[rule].functions->lift == NULL || !mask_applies(mask, rule)))
         rule++;
-    return (enum mask_rule)rule;
+    return rule;
 }
 
 bool mask_has_cells(const struct mask *mask)
 {
-    for (int rule = 0; rule < MASK_RULE_COUNT; rule++)
+    for (enum mask_rule rule = 0; rule < MASK_RULE_COUNT; rule++)
         if (mask->given[rule].scattered)
             return true;
     return false;
@@ -86,7 +86,7 @@ bool mask_has_cells(const struct mask *mask)
 
 static bool forbids_cell(const struct mask *mask, const struct mask_query *of, size_t key)
 {
-    for (int rule = 0; rule < MASK_RULE_COUNT; rule++)
+    for (enum mask_rule rule = 0; rule < MASK_RULE_COUNT; rule++)
         if (mask->given[rule].scattered && MASKS[rule].functions->forbids(mask, of, key))
             return true;
     return false;
@@ -95,7 +95,7 @@ static bool forbids_cell(const struct mask *mask, const struct mask_query *of, s
 struct mask_query mask_query_of(const struct mask *mask, size_t item, size_t query)
 {
     struct mask_query of = {item, query, (int64_t)query + mask_offset(mask, item, query), {INT64_MAX, INT64_MIN}};
-    for (int rule = 0; rule < MASK_RULE_COUNT; rule++) {
+    for (enum mask_rule rule = 0; rule < MASK_RULE_COUNT; rule++) {
         const struct mask_functions *functions = MASKS[rule].functions;
         if (functions->lift == NULL || !functions->applies(mask))
             continue;
@@ -115,7 +115,7 @@ static size_t clamp(int64_t key, struct span keys)
 static struct span narrow(const struct mask *mask, const struct mask_query *of, bool bounds, struct span there)
 {
     struct span span = there;
-    for (int rule = 0; rule < MASK_RULE_COUNT; rule++) {
+    for (enum mask_rule rule = 0; rule < MASK_RULE_COUNT; rule++) {
         const struct mask_functions *functions = MASKS[rule].functions;
         if (MASKS[rule].bounds != bounds || functions->reach == NULL || !functions->applies(mask))
             continue;
@@ -326,14 +326,14 @@ bool mask_row(const struct mask *mask, size_t item, size_t head, size_t query, d
 enum mask_rule mask_rule_of(const struct mask *mask, size_t item, size_t head, size_t query, size_t key)
 {
     const struct mask_query of = mask_query_of(mask, item, query);
-    for (int rule = 0; rule < MASK_RULE_COUNT; rule++) {
+    for (enum mask_rule rule = 0; rule < MASK_RULE_COUNT; rule++) {
         const struct mask_functions *functions = MASKS[rule].functions;
         if (functions->reach == NULL || !functions->applies(mask))
             continue;
         const struct mask_reach reach = functions->reach(mask, &of);
         if ((int64_t)key < reach.first || (int64_t)key >= reach.end ||
             (mask->given[rule].scattered && functions->forbids(mask, &of, key)))
-            return (enum mask_rule)rule;
+            return rule;
     }
     if (key >= mask->masked_keys)
         return MASK_SHORT;

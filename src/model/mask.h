@@ -160,8 +160,10 @@ struct mask_functions {
     struct mask_reach (*lift)(const struct mask *mask, const struct mask_query *query);
     /* Whether it forbids a key within its reach: a rule whose ids are scattered may. */
     bool (*forbids)(const struct mask *mask, const struct mask_query *query, size_t key);
-    /* `rule` adds which keys it forbids, "key > query", or nothing; `reason` why this one (from 0), "key 3 > query 2";
-     * `unless` says what it exempts, " and not of its image". */
+    /* Which keys it forbids, "key > length", or a function that adds it to the text, "key > query", or nothing.
+     * `reason` adds why this one (from 0), "key 3 > query 2"; `unless` says what it exempts, " and not in its
+     * image". */
+    const char *rule_words;
     void (*rule)(const struct mask *mask, const struct mask_words *words, struct text *text);
     void (*reason)(const struct mask *mask, const struct mask_query *query, size_t key, const char *who,
                    struct text *text);

@@ -50,12 +50,6 @@ static bool forbids(const struct mask *mask, const struct mask_query *query, siz
     return is_before(mask, query) || is_behind(mask, query) || ids[key] != ids[query->position];
 }
 
-static void rule(const struct mask *mask, const struct mask_words *words, struct text *text)
-{
-    (void)mask, (void)words;
-    text_add(text, "key is in another document");
-}
-
 static void reason(const struct mask *mask, const struct mask_query *query, size_t key, const char *who,
                    struct text *text)
 {
@@ -64,5 +58,8 @@ static void reason(const struct mask *mask, const struct mask_query *query, size
     text_add(text, "key %zu is in document %lld", key + 1, (long long)ids[key]);
 }
 
-const struct mask_functions mask_document = {
-    .applies = applies, .reach = reach, .forbids = forbids, .rule = rule, .reason = reason};
+const struct mask_functions mask_document = {.applies = applies,
+                                             .reach = reach,
+                                             .forbids = forbids,
+                                             .rule_words = "key is in another document",
+                                             .reason = reason};

@@ -13,12 +13,6 @@ static struct mask_reach sequence_reach(const struct mask *mask, const struct ma
     return (struct mask_reach){starts[0], starts[1]};
 }
 
-static void sequence_rule(const struct mask *mask, const struct mask_words *words, struct text *text)
-{
-    (void)mask, (void)words;
-    text_add(text, "key is in another sequence");
-}
-
 static void sequence_reason(const struct mask *mask, const struct mask_query *query, size_t key, const char *who,
                             struct text *text)
 {
@@ -26,8 +20,10 @@ static void sequence_reason(const struct mask *mask, const struct mask_query *qu
     text_add(text, "the key is in another sequence");
 }
 
-const struct mask_functions mask_sequence_rule = {
-    .applies = sequence_applies, .reach = sequence_reach, .rule = sequence_rule, .reason = sequence_reason};
+const struct mask_functions mask_sequence_rule = {.applies = sequence_applies,
+                                                  .reach = sequence_reach,
+                                                  .rule_words = "key is in another sequence",
+                                                  .reason = sequence_reason};
 
 static bool length_applies(const struct mask *mask)
 {
@@ -39,12 +35,6 @@ static struct mask_reach length_reach(const struct mask *mask, const struct mask
     return (struct mask_reach){INT64_MIN, mask->lengths[query->item]};
 }
 
-static void length_rule(const struct mask *mask, const struct mask_words *words, struct text *text)
-{
-    (void)mask, (void)words;
-    text_add(text, "key > length");
-}
-
 static void length_reason(const struct mask *mask, const struct mask_query *query, size_t key, const char *who,
                           struct text *text)
 {
@@ -53,4 +43,4 @@ static void length_reason(const struct mask *mask, const struct mask_query *quer
 }
 
 const struct mask_functions mask_length = {
-    .applies = length_applies, .reach = length_reach, .rule = length_rule, .reason = length_reason};
+    .applies = length_applies, .reach = length_reach, .rule_words = "key > length", .reason = length_reason};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules of position, causal and window, and the images whose tokens they do not mask from each other. */
+/* The rules of position: causal, window and blocks; and the images and the prefix whose keys they do not mask. */
 #include "model/mask.h"
 
 static const struct mask_reach NONE = {INT64_MAX, INT64_MIN};
@@ -117,3 +117,58 @@ static struct mask_reach image_lift(const struct mask *mask, const struct mask_q
 
 const struct mask_functions mask_image = {
     .applies = image_applies, .lift = image_lift, .unless = " and not in its image"};
+
+/* --- the first N keys --------------------------------------------------------------------------------------------- */
+
+/* The causal rule masks them from no query: a prefix language model, Raffel et al. 2020, section 3.2.1. A window still
+ * masks keys before the query. */
+static bool prefix_applies(const struct mask *mask)
+{
+    return mask->given[MASK_PREFIX].number > 0;
+}
+
+static struct mask_reach prefix_lift(const struct mask *mask, const struct mask_query *query)
+{
+    const int64_t first = (int64_t)mask_sequence(mask, query->query).first;
+    return (struct mask_reach){INT64_MAX, first + mask->given[MASK_PREFIX].number};
+}
+
+const struct mask_functions mask_prefix = {
+    .applies = prefix_applies, .lift = prefix_lift, .unless = " and not in the prefix", .after_alone = true};
+
+/* --- blocks of N positions ---------------------------------------------------------------------------------------- */
+
+/* The mask allows only keys of the query's block, as in Llama 4's local layers. */
+static int64_t chunk_size(const struct mask *mask)
+{
+    return mask->given[MASK_CHUNK].number;
+}
+
+static bool chunk_applies(const struct mask *mask)
+{
+    return chunk_size(mask) > 0;
+}
+
+/* Counts blocks from the first key of the query's sequence. */
+static struct mask_reach chunk_reach(const struct mask *mask, const struct mask_query *query)
+{
+    const int64_t start = (int64_t)mask_sequence(mask, query->query).first, at = query->position - start;
+    const int64_t block = at >= 0 ? at / chunk_size(mask) : -((chunk_size(mask) - 1 - at) / chunk_size(mask));
+    return (struct mask_reach){start + block * chunk_size(mask), start + (block + 1) * chunk_size(mask)};
+}
+
+static void chunk_rule(const struct mask *mask, const struct mask_words *words, struct text *text)
+{
+    (void)words;
+    text_add(text, "key is in another block of %lld", (long long)chunk_size(mask));
+}
+
+static void chunk_reason(const struct mask *mask, const struct mask_query *query, size_t key, const char *who,
+                         struct text *text)
+{
+    text_add(text, "key %zu is in another block of %lld than %s %lld", key + 1, (long long)chunk_size(mask), who,
+             (long long)query->position + 1);
+}
+
+const struct mask_functions mask_chunk = {
+    .applies = chunk_applies, .reach = chunk_reach, .rule = chunk_rule, .reason = chunk_reason};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules of a mask, one row each. mask.h makes their enum, mask.c the table; mask_NAME.c defines the struct
- * mask_functions mask_NAME.
+/* The rules of a mask, one row each. mask.h makes their enum, mask.c the table; mask_position.c and the like define
+ * the struct mask_functions mask_NAME.
  *
  *   ROW(ID, name, ...)
  *

@@ -9,10 +9,10 @@ const struct mechanism_row MECHANISMS[MECHANISM_COUNT] = {MECHANISM_ROWS(MECHANI
 
 enum mechanism mechanism_find(const char *name)
 {
-    int mechanism = 0;
+    enum mechanism mechanism = 0;
     while (mechanism < MECHANISM_COUNT && (name == NULL || strcmp(MECHANISMS[mechanism].name, name) != 0))
         mechanism++;
-    return (enum mechanism)mechanism;
+    return mechanism;
 }
 
 enum stage mechanism_grad_stage(enum mechanism mechanism)

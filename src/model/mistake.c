@@ -47,10 +47,10 @@ enum stage mistake_slot_stage(enum mistake_slot slot)
 
 enum mistake mistake_of_dtype(enum dtype dtype)
 {
-    int id = 0;
-    while (id < MISTAKE_COUNT && (dtype == DTYPE_COUNT || mistake_dtype((enum mistake)id) != dtype))
+    enum mistake id = 0;
+    while (id < MISTAKE_COUNT && (dtype == DTYPE_COUNT || mistake_dtype(id) != dtype))
         id++;
-    return (enum mistake)id;
+    return id;
 }
 
 enum dtype mistake_dtype(enum mistake mistake)

@@ -4,63 +4,59 @@
  *
  *     ROW(identifier, slot, fields of struct mistake_row)
  *
+ * The first line has the flags and, if they fit, the section and what may hide the mistake; then the sentence and the
+ * fixes, a line each.
  * The file of its slot in src/mistake/ has what a mistake changes. Only mistake.c includes the rows, so that a changed
  * sentence recompiles one file; mistake.h has the identifiers. */
 /* clang-format off */
-ROW(SCALE_MISSING, SCALE, .name = "scale-missing", .any_seed = true,
+ROW(SCALE_MISSING, SCALE, .name = "scale-missing", .any_seed = true, .unseen = "the scale is 1",
     .sentence = "the scores are not divided by sqrt(d_head)",
     .pytorch = "torch.softmax(attn_scores / keys.shape[-1]**0.5, dim=-1)",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])",
-    .c = "s[i][j] = dot(q[i], k[j], d) / sqrt(d)",
-    .unseen = "the scale is 1")
-ROW(SCALE_TWICE, SCALE, .name = "scale-twice", .any_seed = true,
+    .c = "s[i][j] = dot(q[i], k[j], d) / sqrt(d)")
+ROW(SCALE_TWICE, SCALE, .name = "scale-twice", .any_seed = true, .unseen = "the scale is 1",
     .sentence = "the scores are divided by d_head, or by sqrt(d_head) twice",
     .pytorch = "attn_scores / keys.shape[-1]**0.5, once, and with **0.5",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # q is not divided",
-    .c = "s[i][j] /= sqrt(d), not /= d; q[i] is not divided",
-    .unseen = "the scale is 1")
-ROW(SCALE_INVERTED, SCALE, .name = "scale-inverted", .any_seed = true,
+    .c = "s[i][j] /= sqrt(d), not /= d; q[i] is not divided")
+ROW(SCALE_INVERTED, SCALE, .name = "scale-inverted", .any_seed = true, .unseen = "the scale is 1",
     .sentence = "the scores are multiplied by sqrt(d_head), not divided by it",
     .pytorch = "attn_scores / keys.shape[-1]**0.5, not attn_scores * keys.shape[-1]**0.5",
     .numpy = "s = q @ k.swapaxes(-1, -2) * k.shape[-1]**-0.5",
-    .c = "s[i][j] /= sqrt(d), not s[i][j] *= sqrt(d)",
-    .unseen = "the scale is 1")
-ROW(SCALE_D_MODEL, SCALE, .name = "scale-d-model", .any_seed = true,
+    .c = "s[i][j] /= sqrt(d), not s[i][j] *= sqrt(d)")
+ROW(SCALE_D_MODEL, SCALE, .name = "scale-d-model", .any_seed = true, .section = "attn-lessons: Several heads, split",
     .sentence = "the scores are divided by sqrt(heads * d_head), not by sqrt(d_head)",
     .pytorch = "attn_scores / head_dim**0.5, with head_dim = d_out // num_heads",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # k is (H, T, d)",
     .c = "s[i][j] /= sqrt(d), where d is d_model / H",
-    .section = "attn-lessons: Several heads, split", .unseen = "there is one head")
+    .unseen = "there is one head")
 ROW(SCALE_1_OVER_D_MODEL, SCALE, .name = "scale-1-over-d-model", .any_seed = true,
     .sentence = "the scores are divided by heads * d_head, not by sqrt(d_head)",
     .pytorch = "attn_scores / head_dim**0.5, with head_dim = d_out // num_heads",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # k is (H, T, d)",
     .c = "s[i][j] /= sqrt(d), where d is d_model / H",
     .section = "attn-lessons: Several heads, split", .unseen = "d_model is 1")
-ROW(SCALE_D_IN, SCALE, .name = "scale-d-in", .any_seed = true,
+ROW(SCALE_D_IN, SCALE, .name = "scale-d-in", .any_seed = true, .unseen = "a head has as many columns as an input",
     .sentence = "the scores are divided by sqrt(d_in), not by sqrt(d_head)",
     .pytorch = "attn_scores / keys.shape[-1]**0.5, not x.shape[-1]**0.5",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # not x.shape[-1]",
-    .c = "s[i][j] /= sqrt(d), where d counts the columns of a key, not of an input",
-    .unseen = "a head has as many columns as an input")
-ROW(SCALE_USUAL, SCALE, .name = "scale-usual", .any_seed = true,
+    .c = "s[i][j] /= sqrt(d), where d counts the columns of a key, not of an input")
+ROW(SCALE_USUAL, SCALE, .name = "scale-usual", .any_seed = true, .section = "attn: The mechanism",
     .sentence = "the scores are divided by sqrt(d_head), though the model has its own scale",
     .pytorch = "attn_scores * self.scaling, as the config says: query_pre_attn_scalar**-0.5",
     .numpy = "s = q @ k.swapaxes(-1, -2) * scale  # from the config, not 1 / np.sqrt(d)",
     .c = "s[i][j] = dot(q[i], k[j], d) * scale, with the model's own scale",
-    .section = "attn: The mechanism", .unseen = "the scale is 1 / sqrt(d_head)")
-ROW(SCALE_AND_USUAL, SCALE, .name = "scale-and-usual", .alone = true,
+    .unseen = "the scale is 1 / sqrt(d_head)")
+ROW(SCALE_AND_USUAL, SCALE, .name = "scale-and-usual", .alone = true, .section = "attn: The mechanism",
     .sentence = "the scores are divided by sqrt(d_head), too, besides the model's own scale",
     .pytorch = "F.scaled_dot_product_attention(q, k, v, scale=scaling), with q as it is",
     .numpy = "s = q @ k.swapaxes(-1, -2) * scale  # scale alone, not / np.sqrt(d)",
-    .c = "s[i][j] = dot(q[i], k[j], d) * scale, not / sqrt(d)",
-    .section = "attn: The mechanism")
-ROW(SCALE_D_IN_OVER_HEADS, SCALE, .name = "scale-d-in-over-heads",
+    .c = "s[i][j] = dot(q[i], k[j], d) * scale, not / sqrt(d)")
+ROW(SCALE_D_IN_OVER_HEADS, SCALE, .name = "scale-d-in-over-heads", .section = "attn-lessons: Several heads, split",
     .sentence = "the scores are divided by sqrt(d_in / heads), which is not sqrt(d_head)",
     .pytorch = "attn_scores * config.head_dim**-0.5, not (hidden_size // num_heads)**-0.5",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # not d_in / H",
-    .c = "s[i][j] /= sqrt(d), where d is the config's head_dim",
-    .section = "attn-lessons: Several heads, split")
+    .c = "s[i][j] /= sqrt(d), where d is the config's head_dim")
 ROW(SCALE_TOKENS, SCALE, .name = "scale-tokens", .any_seed = true,
     .sentence = "the scores are divided by sqrt(tokens), not by sqrt(d_head)",
     .pytorch = "attn_scores / keys.shape[-1]**0.5, not keys.shape[-2]**0.5",
@@ -73,111 +69,90 @@ ROW(SCALE_HEADS, SCALE, .name = "scale-heads", .any_seed = true,
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # not k.shape[0]",
     .c = "s[i][j] /= sqrt(d), not sqrt(H)",
     .unseen = "a head has as many columns as there are heads")
-ROW(SCALE_FOURTH_ROOT, SCALE, .name = "scale-fourth-root", .any_seed = true,
+ROW(SCALE_FOURTH_ROOT, SCALE, .name = "scale-fourth-root", .any_seed = true, .unseen = "the scale is 1",
     .sentence = "the scores are divided by the fourth root of d_head, not the square root",
     .pytorch = "attn_scores / head_dim**0.5; or both queries and keys / head_dim**0.25",
     .numpy = "s = (q / d**0.25) @ (k / d**0.25).swapaxes(-1, -2)  # both, not q alone",
-    .c = "s[i][j] /= sqrt(d); or both q[i] and k[j] are divided by sqrt(sqrt(d))",
-    .unseen = "the scale is 1")
-ROW(SCALE_AFTER_SOFTMAX, SCALE, .name = "scale-after-softmax",
+    .c = "s[i][j] /= sqrt(d); or both q[i] and k[j] are divided by sqrt(sqrt(d))")
+ROW(SCALE_AFTER_SOFTMAX, SCALE, .name = "scale-after-softmax", .unseen = "the scale is 1",
     .sentence = "the weights are divided by sqrt(d_head) after softmax, not the scores before",
     .pytorch = "torch.softmax(attn_scores / keys.shape[-1]**0.5, dim=-1): inside the brackets",
     .numpy = "e = np.exp((s - s.max(-1, keepdims=True)) / np.sqrt(d))  # inside exp",
-    .c = "w[i][j] = exp((s[i][j] - max) / sqrt(d)) / sum",
-    .unseen = "the scale is 1")
+    .c = "w[i][j] = exp((s[i][j] - max) / sqrt(d)) / sum")
 ROW(SCALE_NEGATIVE, SCALE, .name = "scale-negative", .any_seed = true,
     .sentence = "the scores have the wrong sign, so the least similar keys get most weight",
     .pytorch = "attn_scores / keys.shape[-1]**0.5, without a minus",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # not -q",
     .c = "s[i][j] = dot(q[i], k[j], d) / sqrt(d), not -dot(...)")
+#define SOFTMAX_NUMPY .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)"
 ROW(SOFTMAX_QUERIES, SOFTMAX, .name = "softmax-queries",
     .sentence = "softmax runs over the queries, not over the keys of a row",
     .pytorch = "torch.softmax(scaled, dim=-1), not dim=0, dim=1 of (b, T, T), or dim=-2",
-    .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
-    .c = "for each i, max and sum run over j of s[i][j]")
+    .c = "for each i, max and sum run over j of s[i][j]", SOFTMAX_NUMPY)
 ROW(SOFTMAX_HEADS, SOFTMAX, .name = "softmax-heads",
     .sentence = "softmax runs over the heads, not over the keys of a row",
     .pytorch = "torch.softmax(scaled, dim=-1), not dim=1 of (b, num_heads, T, T)",
-    .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
-    .c = "for each h and i, max and sum run over j of s[h][i][j]")
+    .c = "for each h and i, max and sum run over j of s[h][i][j]", SOFTMAX_NUMPY)
 ROW(SOFTMAX_ITEMS, SOFTMAX, .name = "softmax-items",
     .sentence = "softmax runs over the items of the batch, not over the keys of a row",
     .pytorch = "torch.softmax(scaled, dim=-1), not dim=0 of (b, num_heads, T, T)",
-    .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
-    .c = "for each item b and each i, max and sum run over j of s[b][i][j]")
-ROW(SOFTMAX_ALL, SOFTMAX, .name = "softmax-all",
+    .c = "for each item b and each i, max and sum run over j of s[b][i][j]", SOFTMAX_NUMPY)
+ROW(SOFTMAX_ALL, SOFTMAX, .name = "softmax-all", .unseen = "each table has one row",
     .sentence = "one softmax runs over the full table of scores, not one per row",
     .pytorch = "torch.softmax(scaled, dim=-1), not of scaled.flatten()",
-    .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
-    .c = "max and sum restart for each i",
-    .unseen = "each table has one row")
-ROW(SOFTMAX_BASE_2, SOFTMAX, .name = "softmax-base-2", .any_seed = true,
+    .c = "max and sum restart for each i", SOFTMAX_NUMPY)
+ROW(SOFTMAX_BASE_2, SOFTMAX, .name = "softmax-base-2", .any_seed = true, .section = "attn-lessons: Softmax",
     .sentence = "softmax takes powers of 2, not of e",
     .pytorch = "torch.exp(x), or torch.exp2(x * math.log2(math.e)), not torch.exp2(x)",
     .numpy = "e = np.exp2((s - s.max(-1, keepdims=True)) * np.log2(np.e))  # or np.exp",
-    .c = "expf(x), or exp2f(x * 1.44269504f), not exp2f(x)",
-    .section = "attn-lessons: Softmax")
-ROW(SOFTMAX_OVERFLOW, SOFTMAX, .name = "softmax-overflow",
+    .c = "expf(x), or exp2f(x * 1.44269504f), not exp2f(x)")
+ROW(SOFTMAX_OVERFLOW, SOFTMAX, .name = "softmax-overflow", .section = "attn-lessons: Softmax",
     .sentence = "softmax does not subtract the row maximum, so exp overflows",
     .pytorch = "torch.softmax(attn_scores, dim=-1) subtracts it; torch.exp alone does not",
-    .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
-    .c = "w[i][j] = exp(s[i][j] - max), where max is the maximum of row i",
-    .section = "attn-lessons: Softmax", .unseen = "no score is above 88")
-ROW(SOFTMAX_MISSING, SOFTMAX, .name = "softmax-missing",
+    .c = "w[i][j] = exp(s[i][j] - max), where max is the maximum of row i", SOFTMAX_NUMPY,
+    .unseen = "no score is above 88")
+ROW(SOFTMAX_MISSING, SOFTMAX, .name = "softmax-missing", .section = "attn-lessons: Softmax",
     .sentence = "there is no softmax: the scores are used as the weights",
     .pytorch = "torch.softmax(attn_scores / keys.shape[-1]**0.5, dim=-1) @ values",
-    .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
-    .c = "w[i][j] = exp(s[i][j] - max) / sum",
-    .section = "attn-lessons: Softmax")
-ROW(SOFTMAX_SUM_OF_SCORES, SOFTMAX, .name = "softmax-sum-of-scores",
+    .c = "w[i][j] = exp(s[i][j] - max) / sum", SOFTMAX_NUMPY)
+ROW(SOFTMAX_SUM_OF_SCORES, SOFTMAX, .name = "softmax-sum-of-scores", .section = "attn-lessons: Softmax",
     .sentence = "each score is divided by the sum of its row, without exp",
     .pytorch = "torch.softmax(scaled, dim=-1), not scaled / its sum",
-    .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
-    .c = "w[i][j] = exp(s[i][j] - max) / sum, where sum adds up exp, not scores",
-    .section = "attn-lessons: Softmax")
-ROW(SOFTMAX_TWICE, SOFTMAX, .name = "softmax-twice", .any_seed = true,
+    .c = "w[i][j] = exp(s[i][j] - max) / sum, where sum adds up exp, not scores", SOFTMAX_NUMPY)
+ROW(SOFTMAX_TWICE, SOFTMAX, .name = "softmax-twice", .any_seed = true, .section = "attn-lessons: Softmax",
     .sentence = "softmax runs twice: the weights go through it again, masked ones too",
     .pytorch = "attn_weights = torch.softmax(scaled, dim=-1), once; then @ values",
     .numpy = "w = softmax(s); context = w @ v  # not softmax(w) @ v",
-    .c = "w[i][j] = exp(s[i][j] - max) / sum, once",
-    .section = "attn-lessons: Softmax")
-ROW(SOFTMAX_LOG, SOFTMAX, .name = "softmax-log",
+    .c = "w[i][j] = exp(s[i][j] - max) / sum, once")
+ROW(SOFTMAX_LOG, SOFTMAX, .name = "softmax-log", .section = "attn-lessons: Softmax",
     .sentence = "the weights are logarithms: log_softmax in place of softmax",
     .pytorch = "F.softmax(scaled, dim=-1), not F.log_softmax",
     .numpy = "w = np.exp(s - lse)  # not s - lse",
-    .c = "w[i][j] = exp(s[i][j] - lse), not s[i][j] - lse",
-    .section = "attn-lessons: Softmax")
-ROW(SOFTMAX_SIGMOID, SOFTMAX, .name = "softmax-sigmoid",
+    .c = "w[i][j] = exp(s[i][j] - lse), not s[i][j] - lse")
+ROW(SOFTMAX_SIGMOID, SOFTMAX, .name = "softmax-sigmoid", .section = "attn-lessons: Softmax",
     .sentence = "each weight is the sigmoid of its score, so the rows do not sum to 1",
     .pytorch = "torch.softmax(scaled, dim=-1), not torch.sigmoid(scaled)",
-    .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
-    .c = "w[i][j] = exp(s[i][j] - max) / sum, not 1 / (1 + exp(-s[i][j]))",
-    .section = "attn-lessons: Softmax")
+    .c = "w[i][j] = exp(s[i][j] - max) / sum, not 1 / (1 + exp(-s[i][j]))", SOFTMAX_NUMPY)
 ROW(SOFTMAX_NO_KEEPDIM, SOFTMAX, .name = "softmax-no-keepdim",
     .sentence = "without keepdim, column j of softmax uses the sum or maximum of row j",
     .pytorch = "e = torch.exp(scaled); e / e.sum(dim=-1, keepdim=True)",
-    .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
-    .c = "w[i][j] = exp(s[i][j] - max[i]) / sum[i], not sum[j]",
-    .unseen = "each row has the same sum and maximum",
-    .forms = MISTAKE_FORMS("sum", "sum-shifted", "maximum", "both"))
-ROW(SOFTMAX_MAXIMUM_FROM_0, SOFTMAX, .name = "softmax-maximum-from-0",
+    .c = "w[i][j] = exp(s[i][j] - max[i]) / sum[i], not sum[j]", SOFTMAX_NUMPY,
+    .unseen = "each row has the same sum and maximum", .forms = MISTAKE_FORMS("sum", "sum-shifted", "maximum", "both"))
+ROW(SOFTMAX_MAXIMUM_FROM_0, SOFTMAX, .name = "softmax-maximum-from-0", .unseen = "some score of each row is above -88",
     .sentence = "the row maximum starts at 0, so exp underflows where all scores are low",
     .pytorch = "row_max = torch.full(shape, float('-inf')), not torch.zeros(shape)",
     .numpy = "m = np.full(T, -np.inf)  # not np.zeros(T)",
-    .c = "float max = -INFINITY, not 0",
-    .unseen = "some score of each row is above -88")
-ROW(MASK_MISSING, MASK, .name = "mask-missing", .any_seed = true,
+    .c = "float max = -INFINITY, not 0")
+ROW(MASK_MISSING, MASK, .name = "mask-missing", .any_seed = true, .unseen = "no query has a later key to attend to",
     .sentence = "there is no causal mask: queries attend to later keys",
     .pytorch = "attn_scores.masked_fill_(mask.bool(), -torch.inf), with its last underscore",
     .numpy = "s = np.where(np.tri(T, dtype=bool), s, -np.inf)",
-    .c = "for query i, j runs from 0 to i: no key after it is read",
-    .unseen = "no query has a later key to attend to")
-ROW(MASK_ONE_AHEAD, MASK, .name = "mask-one-ahead", .any_seed = true,
+    .c = "for query i, j runs from 0 to i: no key after it is read")
+ROW(MASK_ONE_AHEAD, MASK, .name = "mask-one-ahead", .any_seed = true, .unseen = "no query has a later key to attend to",
     .sentence = "each query also attends to the key after its own",
     .pytorch = "mask out torch.triu(torch.ones(T, T), diagonal=1), not diagonal=2",
     .numpy = "s = np.where(np.tri(T, dtype=bool), s, -np.inf)  # not k=1",
-    .c = "key j is allowed if j <= i, not j <= i + 1",
-    .unseen = "no query has a later key to attend to")
+    .c = "key j is allowed if j <= i, not j <= i + 1")
 ROW(MASK_HIDES_OWN, MASK, .name = "mask-hides-own", .any_seed = true,
     .sentence = "each query attends only to the keys before it, not to its own",
     .pytorch = "mask out torch.triu(torch.ones(T, T), diagonal=1), not diagonal=0",
@@ -198,12 +173,12 @@ ROW(MASK_MIRRORED, MASK, .name = "mask-mirrored", .any_seed = true,
     .pytorch = "mask out torch.triu(torch.ones(T, T), diagonal=1), without .flip(0)",
     .numpy = "s = np.where(np.tri(T, dtype=bool), s, -np.inf)  # not [::-1]",
     .c = "key j is allowed if j <= i, not j <= T - 1 - i")
-ROW(MASK_CORNER, MASK, .name = "mask-corner", .any_seed = true,
+ROW(MASK_CORNER, MASK, .name = "mask-corner", .any_seed = true, .section = "attn-sdpa: Allowed keys",
     .sentence = "with fewer queries than keys, the mask starts in the wrong corner",
     .pytorch = "queries first: torch.ones(Tq, Tk).tril().bool(); queries last: .tril(Tk - Tq)",
     .numpy = "allowed = np.tri(Tq, Tk, Tk - Tq, dtype=bool)  # 0 where queries come first",
     .c = "queries first: j <= i is allowed; queries last: j <= i + Tk - Tq",
-    .section = "attn-sdpa: Allowed keys", .unseen = "there are as many queries as keys")
+    .unseen = "there are as many queries as keys")
 ROW(MASK_OFFSET_MISSING, MASK, .name = "mask-offset-missing", .any_seed = true,
     .sentence = "query positions do not count the keys that come before the queries",
     .pytorch = "torch.ones(Tq, Tk).tril(past).bool(): key j is allowed if j <= past + i",
@@ -222,50 +197,45 @@ ROW(MASK_OFFSET_MINUS_1, MASK, .name = "mask-offset-minus-1", .any_seed = true,
     .numpy = "allowed = np.arange(Tk) <= past + np.arange(Tq)[:, None]  # not past - 1",
     .c = "key j is allowed if j <= past + i; with lengths, past is length - Tq",
     .section = "attn-sdpa: QUERY, KEY AND VALUE", .unseen = "nothing depends on a query's position")
-ROW(MASK_CAUSAL, MASK, .name = "mask-causal", .any_seed = true,
+ROW(MASK_CAUSAL, MASK, .name = "mask-causal", .any_seed = true, .section = "attn: The mechanism",
     .sentence = "a causal mask is applied, though none was asked for",
     .pytorch = "no masked_fill_; F.scaled_dot_product_attention(..., is_causal=False)",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # and no np.tri",
-    .c = "j runs over all keys, from 0 to Tk - 1, not only up to i",
-    .section = "attn: The mechanism")
-ROW(MASK_PACKED_GROUPS, MASK, .name = "mask-packed-groups", .any_seed = true,
+    .c = "j runs over all keys, from 0 to Tk - 1, not only up to i")
+ROW(MASK_PACKED_GROUPS, MASK, .name = "mask-packed-groups", .any_seed = true, .section = "attn-sdpa: HEADS THAT SHARE",
     .sentence = "heads of a group are rows, and the mask takes the row for the position",
     .pytorch = "position = row // (num_heads // kv_heads), where row = i * group + head",
     .numpy = "i = np.arange(T * group)[:, None] // group  # for (T, group) rows",
     .c = "position = row / group, for row = i * group + h % group",
-    .section = "attn-sdpa: HEADS THAT SHARE", .unseen = "the mask allows those keys, too")
-ROW(FILL_ZERO, FILL, .name = "fill-zero",
+    .unseen = "the mask allows those keys, too")
+ROW(FILL_ZERO, FILL, .name = "fill-zero", .unseen = "no score is masked",
     .sentence = "masked scores become about 0, not minus infinity, so their keys get weight",
     .pytorch = "attn_scores.masked_fill_(mask.bool(), -torch.inf), not 0, nor -1e-9",
     .numpy = "s = np.where(allowed, s, -np.inf)  # not 0, not s * allowed",
-    .c = "s[i][j] = -INFINITY where key j is masked, not 0",
-    .unseen = "no score is masked")
+    .c = "s[i][j] = -INFINITY where key j is masked, not 0")
 ROW(FILL_SMALL, FILL, .name = "fill-small",
     .sentence = "masked scores become a number such as -9, not minus infinity",
     .pytorch = "attn_scores.masked_fill_(mask.bool(), -torch.inf), not a number",
     .numpy = "s = np.where(allowed, s, -np.inf)  # not a number",
     .c = "s[i][j] = -INFINITY where key j is masked, not a number",
-    .unseen = "no score is masked",
-    .number = "the number that replaces minus infinity", .from = -10000, .to = 10000, .usual = -9)
-ROW(FILL_AFTER_SOFTMAX, FILL, .name = "fill-after-softmax",
+    .unseen = "no score is masked", .number = "the number that replaces minus infinity", .from = -10000, .to = 10000,
+    .usual = -9)
+ROW(FILL_AFTER_SOFTMAX, FILL, .name = "fill-after-softmax", .unseen = "no score is masked",
     .sentence = "masked weights become 0 only after softmax, so the rows no longer sum to 1",
     .pytorch = "attn_weights / attn_weights.sum(dim=-1, keepdim=True), after masking them",
     .numpy = "w = w * allowed; w = w / w.sum(-1, keepdims=True)",
-    .c = "sum exp over the allowed keys only, and divide by that sum",
-    .unseen = "no score is masked")
+    .c = "sum exp over the allowed keys only, and divide by that sum")
 ROW(FILL_LARGE, FILL, .name = "fill-large", .only_nan = true,
     .sentence = "masked scores become +1e9 or +inf, so masked keys get all the weight",
     .pytorch = "attn_scores.masked_fill_(mask.bool(), -torch.inf), with the minus",
     .numpy = "s = np.where(allowed, s, -np.inf)  # not +1e9",
     .c = "s[i][j] = -INFINITY where key j is masked, not INFINITY",
-    .unseen = "no score is masked",
-    .forms = MISTAKE_FORMS("finite", "infinite"))
-ROW(FILL_NO_KEEPDIM, FILL, .name = "fill-no-keepdim",
+    .unseen = "no score is masked", .forms = MISTAKE_FORMS("finite", "infinite"))
+ROW(FILL_NO_KEEPDIM, FILL, .name = "fill-no-keepdim", .unseen = "no score is masked",
     .sentence = "weights masked after softmax are divided by other rows' sums: no keepdim",
     .pytorch = "masked / masked.sum(dim=-1, keepdim=True)",
     .numpy = "w = w * allowed; w = w / w.sum(-1, keepdims=True)",
-    .c = "w[i][j] /= sum[i], not sum[j]",
-    .unseen = "no score is masked")
+    .c = "w[i][j] /= sum[i], not sum[j]")
 ROW(FILL_ADDED, FILL, .name = "fill-added",
     .sentence = "a number is added to masked scores, such as 1 or -1, not minus infinity",
     .pytorch = "attn_scores.masked_fill(mask.bool(), -torch.inf), not attn_scores + mask",
@@ -296,12 +266,11 @@ ROW(WINDOW_RIGHT_MINUS_1, WINDOW, .name = "window-right-minus-1", .any_seed = tr
     .numpy = "allowed = np.arange(T) - np.arange(T)[:, None] <= R  # not < R",
     .c = "the last j is min(i + R, T - 1), not i + R - 1",
     .unseen = "no query has an allowed key at that edge")
-ROW(WINDOW_MISSING, WINDOW, .name = "window-missing", .any_seed = true,
+ROW(WINDOW_MISSING, WINDOW, .name = "window-missing", .any_seed = true, .unseen = "the window holds every allowed key",
     .sentence = "the window is left out: queries attend to keys that are too far away",
     .pytorch = "allowed = (i - j <= L) & (j - i <= R), i = torch.arange(T)[:, None], j = i.T",
     .numpy = "i = np.arange(T)[:, None]; allowed = (i - i.T <= L) & (i.T - i <= R)",
-    .c = "j runs from i - L to i + R, within the keys; -1 sets no limit on that side",
-    .unseen = "the window holds every allowed key")
+    .c = "j runs from i - L to i + R, within the keys; -1 sets no limit on that side")
 ROW(WINDOW_LEFT_MISSING, WINDOW, .name = "window-left-missing", .any_seed = true,
     .sentence = "the left side of the window is left out",
     .pytorch = "allowed = (i - j <= L) & (j - i <= R), both sides",
@@ -312,12 +281,11 @@ ROW(WINDOW_RIGHT_MISSING, WINDOW, .name = "window-right-missing", .any_seed = tr
     .pytorch = "allowed = (i - j <= L) & (j - i <= R), both sides",
     .numpy = "allowed = (i - j <= L) & (j - i <= R)  # i a column, j a row of numbers",
     .c = "the last j is min(T - 1, i + R), not T - 1")
-ROW(LENGTHS_PLUS_1, LENGTHS, .name = "lengths-plus-1",
+ROW(LENGTHS_PLUS_1, LENGTHS, .name = "lengths-plus-1", .unseen = "every item already uses all keys",
     .sentence = "kv_lengths are one too large, and so are the positions of the queries",
     .pytorch = "allowed = j < lengths, not <=; causal: & (j <= lengths - Tq + i)",
     .numpy = "allowed = j < lengths  # not <=; causal: & (j <= lengths - Tq + i)",
-    .c = "j < length, and query i has position length - Tq + i; not length + 1",
-    .unseen = "every item already uses all keys")
+    .c = "j < length, and query i has position length - Tq + i; not length + 1")
 ROW(LENGTHS_MINUS_1, LENGTHS, .name = "lengths-minus-1",
     .sentence = "kv_lengths are one too small, and so are the positions of the queries",
     .pytorch = "allowed = j < lengths, not lengths - 1; causal: & (j <= lengths - Tq + i)",
@@ -346,8 +314,7 @@ ROW(PAST_NOT_COUNTED, LENGTHS, .name = "past-not-counted",
     .pytorch = "keys = torch.cat([past_keys, keys], dim=-2); the length is keys.shape[-2]",
     .numpy = "k = np.concatenate([past_k, k], -2); length = k.shape[-2]",
     .c = "j < past + T, not j < T, with T new keys",
-    .unseen = "no query attends to the last keys",
-    .forms = MISTAKE_FORMS("queries-moved", "place-kept"))
+    .unseen = "no query attends to the last keys", .forms = MISTAKE_FORMS("queries-moved", "place-kept"))
 ROW(SEQUENCES_MISSING, SEQUENCES, .name = "sequences-missing",
     .sentence = "packed sequences are treated as one sequence",
     .pytorch = "flash_attn_varlen_func with cu_seqlens, or a block diagonal attn_mask",
@@ -364,43 +331,33 @@ ROW(SEQUENCES_LEAK_BEFORE, SEQUENCES, .name = "sequences-leak-before",
     .numpy = "k[cu[s]:cu[s + 1]]  # not from cu[s] - 1",
     .c = "for (j = cu[s]; j < cu[s + 1]; j++), not from cu[s] - 1",
     .number = "how many of these keys", .from = 1, .to = 1048576, .usual = 1, .whole = true)
-ROW(SEQUENCES_LEAK_BEHIND, SEQUENCES, .name = "sequences-leak-behind",
-    .sentence = "a query also attends to the first keys of the sequence after its own",
-    .pytorch = "keys[cu[s]:cu[s + 1]]",
-    .numpy = "k[cu[s]:cu[s + 1]]  # not up to cu[s + 1] + 1",
-    .c = "for (j = cu[s]; j < cu[s + 1]; j++), not <= cu[s + 1]",
-    .unseen = "the mask is causal",
-    .number = "how many of these keys", .from = 1, .to = 1048576, .usual = 1, .whole = true)
-#define CU_SEQLENS                                                       \
-    .pytorch = "keys[cu[s]:cu[s + 1]]", \
-    .numpy = "k[cu[s]:cu[s + 1]]  # not up to cu[s + 1] + 1",           \
-    .c = "for (j = cu[s]; j < cu[s + 1]; j++), not <= cu[s + 1]",                     \
+#define CU_SEQLENS                                                \
+    .pytorch = "keys[cu[s]:cu[s + 1]]",                           \
+    .numpy = "k[cu[s]:cu[s + 1]]  # not up to cu[s + 1] + 1",     \
+    .c = "for (j = cu[s]; j < cu[s + 1]; j++), not <= cu[s + 1]", \
     .number = "how many of these keys", .to = 1048576, .whole = true
+ROW(SEQUENCES_LEAK_BEHIND, SEQUENCES, .name = "sequences-leak-behind",
+    .sentence = "a query also attends to the first keys of the sequence after its own", CU_SEQLENS,
+    .from = 1, .usual = 1, .unseen = "the mask is causal")
 ROW(SEQUENCES_START_PLUS_1, SEQUENCES, .name = "sequences-start-plus-1",
-    .sentence = "a sequence begins one token too late: a cumulative length is one too large",
-    CU_SEQLENS)
+    .sentence = "a sequence begins one token too late: a cumulative length is one too large", CU_SEQLENS)
 ROW(SEQUENCES_START_MINUS_1, SEQUENCES, .name = "sequences-start-minus-1",
-    .sentence = "a sequence begins one token too early: a cumulative length is one too small",
-    CU_SEQLENS)
+    .sentence = "a sequence begins one token too early: a cumulative length is one too small", CU_SEQLENS)
 ROW(SEQUENCES_KEYS_PLUS_1, SEQUENCES, .name = "sequences-keys-plus-1",
-    .sentence = "the keys of a sequence begin one too late: cu_seqlens_k is one too large",
-    CU_SEQLENS)
+    .sentence = "the keys of a sequence begin one too late: cu_seqlens_k is one too large", CU_SEQLENS)
 ROW(SEQUENCES_KEYS_MINUS_1, SEQUENCES, .name = "sequences-keys-minus-1",
-    .sentence = "the keys of a sequence begin one too early: cu_seqlens_k is one too small",
-    CU_SEQLENS)
+    .sentence = "the keys of a sequence begin one too early: cu_seqlens_k is one too small", CU_SEQLENS)
 ROW(SEQUENCES_QUERIES_PLUS_1, SEQUENCES, .name = "sequences-queries-plus-1",
-    .sentence = "the queries of a sequence begin one too late: cu_seqlens_q is too large",
-    CU_SEQLENS)
+    .sentence = "the queries of a sequence begin one too late: cu_seqlens_q is too large", CU_SEQLENS)
 ROW(SEQUENCES_QUERIES_MINUS_1, SEQUENCES, .name = "sequences-queries-minus-1",
-    .sentence = "the queries of a sequence begin one too early: cu_seqlens_q is too small",
-    CU_SEQLENS)
+    .sentence = "the queries of a sequence begin one too early: cu_seqlens_q is too small", CU_SEQLENS)
 ROW(PAGES_STALE, PAGES, .name = "pages-stale",
     .sentence = "a stale entry of block_table names another page",
     .pytorch = "update block_table whenever a page is reassigned",
     .numpy = "key_cache[block_table[b, token // size], token % size]",
     .c = "page = table[b * per_item + token / size], after the table is updated",
-    .number = "the entry, from 0, times the pages of the caches, plus the page it names",
-    .to = 9007199254740991.0, .whole = true)
+    .number = "the entry, from 0, times the pages of the caches, plus the page it names", .to = 9007199254740991.0,
+    .whole = true)
 ROW(PAGES_TAIL_COUNTED, PAGES, .name = "pages-tail-counted",
     .sentence = "the unused tail of the last page counts: the length is rounded up to pages",
     .pytorch = "cache_seqlens is the number of tokens, not page size x pages",
@@ -408,25 +365,22 @@ ROW(PAGES_TAIL_COUNTED, PAGES, .name = "pages-tail-counted",
     .c = "for (j = 0; j < kv_length[b]; j++), not up to pages * size",
     .unseen = "every page is full, or the tail comes after the queries",
     .forms = MISTAKE_FORMS("queries-last", "place-kept"))
-ROW(PAGES_LAST_MISSING, PAGES, .name = "pages-last-missing",
+ROW(PAGES_LAST_MISSING, PAGES, .name = "pages-last-missing", .unseen = "every page is full",
     .sentence = "the last page is left out when it is not full",
     .pytorch = "(kv_length + size - 1) // size pages, not kv_length // size",
     .numpy = "pages = -(-kv_length // size)  # rounded up",
-    .c = "pages = (kv_length + size - 1) / size",
-    .unseen = "every page is full")
+    .c = "pages = (kv_length + size - 1) / size")
 ROW(PAGES_IN_ORDER, PAGES, .name = "pages-in-order",
     .sentence = "pages are read in the order of the batch, not of block_table",
     .pytorch = "key_cache[block_table[b]], not key_cache.view(b, -1, heads, d)",
     .numpy = "key_cache[block_table[b]]  # not key_cache.reshape(b, -1, heads, d)",
     .c = "page = table[b * per_item + token / size], not b * per_item + token / size",
-    .unseen = "the pages already lie in that order",
-    .forms = MISTAKE_FORMS("as-many-each", "as-used"))
-ROW(PAGES_SORTED, PAGES, .name = "pages-sorted",
+    .unseen = "the pages already lie in that order", .forms = MISTAKE_FORMS("as-many-each", "as-used"))
+ROW(PAGES_SORTED, PAGES, .name = "pages-sorted", .unseen = "the pages already lie in that order",
     .sentence = "an item's pages are read in memory order, not in the order of block_table",
     .pytorch = "key_cache[block_table[b]], not key_cache[block_table[b].sort()[0]]",
     .numpy = "key_cache[block_table[b]]  # not np.sort, nor a boolean index",
-    .c = "page = table[b * per_item + token / size], in the order of the table",
-    .unseen = "the pages already lie in that order")
+    .c = "page = table[b * per_item + token / size], in the order of the table")
 ROW(PAGES_OTHER_ITEM, PAGES, .name = "pages-other-item",
     .sentence = "an item reads the pages of another item in the batch",
     .pytorch = "reorder block_table together with the batch: block_table[order]",
@@ -434,24 +388,21 @@ ROW(PAGES_OTHER_ITEM, PAGES, .name = "pages-other-item",
     .c = "page = table[b * per_item + token / size], with b the item's row in this batch",
     .number = "how many rows of block_table too far, wrapping around", .from = 1, .to = 1048576, .usual = 1,
     .whole = true)
-ROW(ATTN_MASK_MISSING, ATTN_MASK, .name = "attn-mask-missing",
+ROW(ATTN_MASK_MISSING, ATTN_MASK, .name = "attn-mask-missing", .unseen = "attn_mask changes nothing",
     .sentence = "attn_mask is not used",
     .pytorch = "attn_scores.masked_fill_(~attn_mask, -torch.inf); a float mask: + attn_mask",
     .numpy = "s = np.where(mask, s, -np.inf) if mask.dtype == bool else s + mask",
-    .c = "if (!mask[i][j]) s[i][j] = -INFINITY; a float mask: s[i][j] += mask[i][j]",
-    .unseen = "attn_mask changes nothing")
-ROW(ATTN_MASK_INVERTED, ATTN_MASK, .name = "attn-mask-inverted",
+    .c = "if (!mask[i][j]) s[i][j] = -INFINITY; a float mask: s[i][j] += mask[i][j]")
+ROW(ATTN_MASK_INVERTED, ATTN_MASK, .name = "attn-mask-inverted", .section = "attn-sdpa: Allowed keys",
     .sentence = "attn_mask is inverted: True and False are swapped",
     .pytorch = "F.scaled_dot_product_attention: True allows; nn.MultiheadAttention: True masks",
     .numpy = "s = np.where(mask, s, -np.inf)  # True allows; ~mask if True masks",
-    .c = "if (!mask[i][j]) s[i][j] = -INFINITY, where true allows a key",
-    .section = "attn-sdpa: Allowed keys")
-ROW(ATTN_MASK_TRANSPOSED, ATTN_MASK, .name = "attn-mask-transposed",
+    .c = "if (!mask[i][j]) s[i][j] = -INFINITY, where true allows a key")
+ROW(ATTN_MASK_TRANSPOSED, ATTN_MASK, .name = "attn-mask-transposed", .unseen = "attn_mask is symmetric",
     .sentence = "attn_mask is read with queries and keys swapped",
     .pytorch = "attn_mask is (..., queries, keys): use it without .transpose(-2, -1)",
     .numpy = "s = np.where(mask, s, -np.inf)  # mask is (Tq, Tk), not mask.T",
-    .c = "mask[i][j], not mask[j][i], for query i and key j",
-    .unseen = "attn_mask is symmetric")
+    .c = "mask[i][j], not mask[j][i], for query i and key j")
 ROW(ATTN_MASK_ALONG_QUERIES, ATTN_MASK, .name = "attn-mask-along-queries",
     .sentence = "a padding mask masks queries (rows), not keys (columns)",
     .pytorch = "padding[:, None, None, :] of (b, num_tokens), not padding[:, None, :, None]",
@@ -462,80 +413,70 @@ ROW(ATTN_MASK_ADDED, ATTN_MASK, .name = "attn-mask-added",
     .pytorch = "attn_scores.masked_fill_(~attn_mask, -torch.inf), not += attn_mask",
     .numpy = "s = np.where(mask, s, -np.inf)  # not s + mask",
     .c = "if (!mask[i][j]) s[i][j] = -INFINITY, not s[i][j] += mask[i][j]")
-ROW(ATTN_MASK_ITEMS_FOR_HEADS, ATTN_MASK, .name = "attn-mask-items-for-heads",
+ROW(ATTN_MASK_ITEMS_FOR_HEADS, ATTN_MASK, .name = "attn-mask-items-for-heads", .unseen = "all items have the same mask",
     .sentence = "item 1's mask goes to head 1 of every item, item 2's to head 2, and so on",
     .pytorch = "attn_mask[:, None], so that (b, T, T) becomes (b, 1, T, T)",
     .numpy = "s = np.where(mask[:, None], s, -np.inf)  # (B, T, T) to (B, 1, T, T)",
-    .c = "mask[b][i][j] for all heads of item b, not mask[h][i][j]",
-    .unseen = "all items have the same mask")
-ROW(ATTN_MASK_FIRST_ITEM, ATTN_MASK, .name = "attn-mask-first-item",
+    .c = "mask[b][i][j] for all heads of item b, not mask[h][i][j]")
+ROW(ATTN_MASK_FIRST_ITEM, ATTN_MASK, .name = "attn-mask-first-item", .unseen = "all items have the same mask",
     .sentence = "every item of the batch has the attn_mask of the first one",
     .pytorch = "attn_mask[b], not attn_mask[0], for item b",
     .numpy = "s = np.where(mask, s, -np.inf)  # mask (B, ...), not mask[0]",
-    .c = "mask + b * stride_of_item, where that stride is not 0",
-    .unseen = "all items have the same mask")
-ROW(ATTN_MASK_FIRST_HEAD, ATTN_MASK, .name = "attn-mask-first-head",
+    .c = "mask + b * stride_of_item, where that stride is not 0")
+ROW(ATTN_MASK_FIRST_HEAD, ATTN_MASK, .name = "attn-mask-first-head", .unseen = "all heads have the same mask",
     .sentence = "every head has the attn_mask of the first one",
     .pytorch = "attn_mask[:, h], not attn_mask[:, 0], for head h",
     .numpy = "s = np.where(mask, s, -np.inf)  # mask (B, H, ...), not mask[:, :1]",
-    .c = "mask + h * stride_of_head, where that stride is not 0",
-    .unseen = "all heads have the same mask")
-ROW(EMPTY_ZERO, EMPTY, .name = "empty-zero",
+    .c = "mask + h * stride_of_head, where that stride is not 0")
+ROW(EMPTY_ZERO, EMPTY, .name = "empty-zero", .unseen = "no row is empty",
     .sentence = "a query with no allowed key gets zeros, but you asked for NaN or the mean",
     .pytorch = "torch.softmax of a row of -torch.inf is NaN: leave it, or fill in 1 / Tk",
     .numpy = "w = np.where(allowed.any(-1, keepdims=True), w, np.nan)  # the mean: 1 / Tk",
-    .c = "where no key is allowed, w[i][j] = NAN; for the mean, 1.0 / Tk",
-    .unseen = "no row is empty")
-ROW(EMPTY_NAN, EMPTY, .name = "empty-nan",
+    .c = "where no key is allowed, w[i][j] = NAN; for the mean, 1.0 / Tk")
+ROW(EMPTY_NAN, EMPTY, .name = "empty-nan", .unseen = "no row is empty",
     .sentence = "a query with no allowed key gets NaN, but you asked for zeros or the mean",
     .pytorch = "attn_weights.masked_fill_(~allowed.any(dim=-1, keepdim=True), 0.0)",
     .numpy = "w = np.where(allowed.any(-1, keepdims=True), w, 0)  # the mean: 1 / Tk",
-    .c = "where no key is allowed, w[i][j] = 0; -INFINITY - -INFINITY is NaN",
-    .unseen = "no row is empty")
-ROW(EMPTY_MEAN, EMPTY, .name = "empty-mean",
+    .c = "where no key is allowed, w[i][j] = 0; -INFINITY - -INFINITY is NaN")
+ROW(EMPTY_MEAN, EMPTY, .name = "empty-mean", .unseen = "no row is empty",
     .sentence = "a query with no allowed key gets the mean, but you asked for zeros or NaN",
     .pytorch = "mask with -torch.inf, not -1e9: then such a row is NaN; set it to 0 for zeros",
     .numpy = "w = np.where(allowed.any(-1, keepdims=True), w, 0)  # -np.inf, not -1e9",
-    .c = "mask with -INFINITY, not -1e9; where no key is allowed, w[i][j] = 0",
-    .unseen = "no row is empty")
-ROW(KEYS_LAST_MISSING, KEYS, .name = "keys-last-missing",
+    .c = "mask with -INFINITY, not -1e9; where no key is allowed, w[i][j] = 0")
+ROW(KEYS_LAST_MISSING, KEYS, .name = "keys-last-missing", .unseen = "no query attends to the last key",
     .sentence = "the last key is left out",
     .pytorch = "queries @ keys.transpose(-2, -1), not keys[..., :-1, :]",
     .numpy = "s = q @ k.swapaxes(-1, -2)  # not k[..., :-1, :]",
-    .c = "for (j = 0; j < T; j++), not j < T - 1",
-    .unseen = "no query attends to the last key")
-ROW(KEYS_FIRST_MISSING, KEYS, .name = "keys-first-missing",
+    .c = "for (j = 0; j < T; j++), not j < T - 1")
+ROW(KEYS_FIRST_MISSING, KEYS, .name = "keys-first-missing", .unseen = "no query attends to the first key",
     .sentence = "the first key is left out",
     .pytorch = "queries @ keys.transpose(-2, -1), not keys[..., 1:, :]",
     .numpy = "s = q @ k.swapaxes(-1, -2)  # not k[..., 1:, :]",
-    .c = "for (j = 0; j < T; j++), not j = 1",
-    .unseen = "no query attends to the first key")
-ROW(KEYS_AS_QUERIES, KEYS, .name = "keys-as-queries",
+    .c = "for (j = 0; j < T; j++), not j = 1")
+ROW(KEYS_AS_QUERIES, KEYS, .name = "keys-as-queries", .section = "attn-sdpa: QUERY, KEY AND VALUE",
     .sentence = "the loop over keys stops at the number of queries",
     .pytorch = "attn_scores has keys.shape[-2] columns, not queries.shape[-2]",
     .numpy = "s = q @ k.swapaxes(-1, -2)  # not k[..., :q.shape[-2], :]",
     .c = "for (j = 0; j < Tk; j++), not j < Tq",
-    .section = "attn-sdpa: QUERY, KEY AND VALUE", .unseen = "no query attends to a key beyond the number of queries")
-ROW(KEYS_PADDING_COUNTED, KEYS, .name = "keys-padding-counted",
+    .unseen = "no query attends to a key beyond the number of queries")
+ROW(KEYS_PADDING_COUNTED, KEYS, .name = "keys-padding-counted", .section = "attn-sdpa: QUERY, KEY AND VALUE",
     .sentence = "zeros that pad the last tile of keys take a share of the softmax",
     .pytorch = "attn_scores[..., num_tokens:] = -torch.inf, before softmax",
     .numpy = "s[..., T:] = -np.inf  # before softmax",
     .c = "s[i][j] = -INFINITY for each j >= T of the last tile, not 0",
-    .section = "attn-sdpa: QUERY, KEY AND VALUE", .unseen = "no query could attend to a padded key",
-    .number = "keys per tile", .from = 2, .to = 4096, .usual = 64, .whole = true)
-ROW(VALUES_SHIFTED, KEYS, .name = "values-shifted",
+    .unseen = "no query could attend to a padded key", .number = "keys per tile", .from = 2, .to = 4096, .usual = 64,
+    .whole = true)
+ROW(VALUES_SHIFTED, KEYS, .name = "values-shifted", .section = "attn-lessons: The context",
     .sentence = "each weight multiplies a value next to its own",
     .pytorch = "context_vec = attn_weights @ values, not values.roll(-1, dims=-2)",
     .numpy = "context = w @ v  # not np.roll(v, -1, axis=-2)",
     .c = "context[i] += w[i][j] * v[j], not v[j + 1] or v[j - 1]",
-    .section = "attn-lessons: The context",
     .forms = MISTAKE_FORMS("next", "previous", "next-round", "previous-round"))
-ROW(KEYS_STRIDES, KEYS, .name = "keys-strides",
+ROW(KEYS_STRIDES, KEYS, .name = "keys-strides", .section = "attn-sdpa: HEADS THAT SHARE",
     .sentence = "strides of key or value count the query's heads, not their own",
     .pytorch = "keys.stride(), from the tensor itself, not from num_heads * head_dim",
     .numpy = "k = k.reshape(B, T, H_kv, d)  # not H",
     .c = "k[((b * T + j) * H_kv + h / group) * d + c], not * H",
-    .section = "attn-sdpa: HEADS THAT SHARE",
     .forms = MISTAKE_FORMS("both-rows", "key-rows", "value-rows", "both-items", "key-items", "value-items"))
 #define KEYS_PER_TILE .number = "keys per tile", .from = 1, .to = 4096, .usual = 2, .whole = true
 #define PER_TILE .unseen = "one tile holds all keys", KEYS_PER_TILE, .of_kernels = true
@@ -575,36 +516,31 @@ ROW(ROLES_QUERY_VALUE_SWAPPED, ROLES, .name = "roles-query-value-swapped",
     .pytorch = "queries = self.W_query(x); values = self.W_value(x); attn_weights @ values",
     .numpy = "q = x @ W_query; v = x @ W_value  # then w @ v, with w from q and k",
     .c = "s[i][j] = dot(q[i], k[j], d); then context[i] += w[i][j] * v[j]")
-ROW(ROLES_KEY_FOR_VALUE, ROLES, .name = "roles-key-for-value",
+ROW(ROLES_KEY_FOR_VALUE, ROLES, .name = "roles-key-for-value", .section = "attn-lessons: The context",
     .sentence = "the context is a weighted sum of keys, not of values",
     .pytorch = "attn_weights @ values, with values = self.W_value(x), not self.W_key(x)",
     .numpy = "context = w @ v  # v = x @ W_value, not x @ W_key",
-    .c = "context[i] += w[i][j] * v[j], not k[j]",
-    .section = "attn-lessons: The context")
-ROW(ROLES_QUERY_FOR_KEY, ROLES, .name = "roles-query-for-key",
+    .c = "context[i] += w[i][j] * v[j], not k[j]")
+ROW(ROLES_QUERY_FOR_KEY, ROLES, .name = "roles-query-for-key", .section = "attn-lessons: The scores of one token",
     .sentence = "the scores multiply queries by queries, not by keys",
     .pytorch = "queries @ keys.transpose(-2, -1), with keys = self.W_key(x)",
     .numpy = "s = q @ k.swapaxes(-1, -2)  # not q @ q.swapaxes(-1, -2)",
-    .c = "s[i][j] = dot(q[i], k[j], d), not dot(q[i], q[j], d)",
-    .section = "attn-lessons: The scores of one token")
-ROW(ROLES_KEY_FOR_QUERY, ROLES, .name = "roles-key-for-query",
+    .c = "s[i][j] = dot(q[i], k[j], d), not dot(q[i], q[j], d)")
+ROW(ROLES_KEY_FOR_QUERY, ROLES, .name = "roles-key-for-query", .section = "attn-lessons: The scores of one token",
     .sentence = "the scores multiply keys by keys, not queries by keys",
     .pytorch = "queries @ keys.transpose(-2, -1), with queries = self.W_query(x)",
     .numpy = "s = q @ k.swapaxes(-1, -2)  # not k @ k.swapaxes(-1, -2)",
-    .c = "s[i][j] = dot(q[i], k[j], d), not dot(k[i], k[j], d)",
-    .section = "attn-lessons: The scores of one token")
-ROW(ROLES_QUERY_FOR_VALUE, ROLES, .name = "roles-query-for-value",
+    .c = "s[i][j] = dot(q[i], k[j], d), not dot(k[i], k[j], d)")
+ROW(ROLES_QUERY_FOR_VALUE, ROLES, .name = "roles-query-for-value", .section = "attn-lessons: The context",
     .sentence = "the context is a weighted sum of queries, not of values",
     .pytorch = "attn_weights @ values, with values = self.W_value(x), not self.W_query(x)",
     .numpy = "context = w @ v  # v = x @ W_value, not x @ W_query",
-    .c = "context[i] += w[i][j] * v[j], not q[j]",
-    .section = "attn-lessons: The context")
-ROW(ROLES_INPUTS_FOR_VALUE, ROLES, .name = "roles-inputs-for-value",
+    .c = "context[i] += w[i][j] * v[j], not q[j]")
+ROW(ROLES_INPUTS_FOR_VALUE, ROLES, .name = "roles-inputs-for-value", .section = "attn-lessons: The context",
     .sentence = "the context is a weighted sum of inputs, not of values",
     .pytorch = "attn_weights @ values, with values = self.W_value(x), not x",
     .numpy = "context = w @ v  # v = x @ W_value, not x",
-    .c = "context[i] += w[i][j] * v[j], not x[j]",
-    .section = "attn-lessons: The context")
+    .c = "context[i] += w[i][j] * v[j], not x[j]")
 ROW(ROLES_ONE_FOR_ALL, ROLES, .name = "roles-one-for-all",
     .sentence = "one matrix serves as query, key and value, or the inputs do without any",
     .pytorch = "queries = W_query(x); keys = W_key(x); values = W_value(x)",
@@ -616,30 +552,19 @@ ROW(WEIGHTS_TRANSPOSED, WEIGHTS, .name = "weights-transposed",
     .pytorch = "attn_weights @ values, not attn_weights.transpose(-2, -1) @ values",
     .numpy = "context = w @ v  # not w.swapaxes(-1, -2) @ v",
     .c = "context[i] += w[i][j] * v[j], not w[j][i] * v[j]")
+#define NOT_TRANSPOSED(W, q, i)                                                                           \
+    .pytorch = "x @ " W " for (d_in, d_out); x @ " W ".weight.T for an nn.Linear",                        \
+    .numpy = q " = x @ " W "  # " W " is (d_in, d_out); nn.Linear stores its .T",                         \
+    .c = q "[" i "][c] sums x[" i "][r] * W[r][c] over r; with an nn.Linear's weight, W[c][r]",           \
+    .unseen = "the matrix is symmetric"
 ROW(MATRIX_TRANSPOSED, MATRIX, .name = "matrix-transposed",
-    .sentence = "W_query, W_key and W_value are all used transposed",
-    .pytorch = "x @ W_query for (d_in, d_out); x @ W_query.weight.T for an nn.Linear",
-    .numpy = "q = x @ W_query  # W_query is (d_in, d_out); nn.Linear stores its .T",
-    .c = "q[i][c] sums x[i][r] * W[r][c] over r; with an nn.Linear's weight, W[c][r]",
-    .unseen = "the matrix is symmetric")
+    .sentence = "W_query, W_key and W_value are all used transposed", NOT_TRANSPOSED("W_query", "q", "i"))
 ROW(MATRIX_QUERY_TRANSPOSED, MATRIX, .name = "matrix-query-transposed",
-    .sentence = "W_query is used transposed",
-    .pytorch = "x @ W_query for (d_in, d_out); x @ W_query.weight.T for an nn.Linear",
-    .numpy = "q = x @ W_query  # W_query is (d_in, d_out); nn.Linear stores its .T",
-    .c = "q[i][c] sums x[i][r] * W[r][c] over r; with an nn.Linear's weight, W[c][r]",
-    .unseen = "the matrix is symmetric")
+    .sentence = "W_query is used transposed", NOT_TRANSPOSED("W_query", "q", "i"))
 ROW(MATRIX_KEY_TRANSPOSED, MATRIX, .name = "matrix-key-transposed",
-    .sentence = "W_key is used transposed",
-    .pytorch = "x @ W_key for (d_in, d_out); x @ W_key.weight.T for an nn.Linear",
-    .numpy = "k = x @ W_key  # W_key is (d_in, d_out); nn.Linear stores its .T",
-    .c = "k[j][c] sums x[j][r] * W[r][c] over r; with an nn.Linear's weight, W[c][r]",
-    .unseen = "the matrix is symmetric")
+    .sentence = "W_key is used transposed", NOT_TRANSPOSED("W_key", "k", "j"))
 ROW(MATRIX_VALUE_TRANSPOSED, MATRIX, .name = "matrix-value-transposed",
-    .sentence = "W_value is used transposed",
-    .pytorch = "x @ W_value for (d_in, d_out); x @ W_value.weight.T for an nn.Linear",
-    .numpy = "v = x @ W_value  # W_value is (d_in, d_out); nn.Linear stores its .T",
-    .c = "v[j][c] sums x[j][r] * W[r][c] over r; with an nn.Linear's weight, W[c][r]",
-    .unseen = "the matrix is symmetric")
+    .sentence = "W_value is used transposed", NOT_TRANSPOSED("W_value", "v", "j"))
 ROW(MATRIX_KEY_VALUE_SWAPPED, MATRIX, .name = "matrix-key-value-swapped",
     .sentence = "W_key makes the values and W_value the keys: the weights are swapped",
     .pytorch = "keys = self.k_proj(x), from k_proj.weight; values = self.v_proj(x)",
@@ -650,30 +575,21 @@ ROW(MATRIX_QUERY_KEY_SWAPPED, MATRIX, .name = "matrix-query-key-swapped",
     .pytorch = "queries = self.q_proj(x), from q_proj.weight; keys = self.k_proj(x)",
     .numpy = "q, k = x @ W_query, x @ W_key",
     .c = "q is made with W_query, k with W_key")
-ROW(BIAS_MISSING, BIAS, .name = "bias-missing",
+ROW(BIAS_MISSING, BIAS, .name = "bias-missing", .unseen = "the biases of queries and values are 0",
     .sentence = "the biases of queries, keys and values are not added",
     .pytorch = "x @ W_query.weight.T + W_query.bias, as self.W_query(x); same for key, value",
     .numpy = "q, k, v = x @ W_query + b_query, x @ W_key + b_key, x @ W_value + b_value",
-    .c = "q[i][c] starts at b_query[c], not at 0; same for k and v",
-    .unseen = "the biases of queries and values are 0")
-ROW(BIAS_QUERY_MISSING, BIAS, .name = "bias-query-missing",
-    .sentence = "the bias of the queries is not added",
-    .pytorch = "queries = x @ W_query.weight.T + W_query.bias, as self.W_query(x) does",
-    .numpy = "q = x @ W_query + b_query",
-    .c = "q[i][c] starts at b_query[c], not at 0",
-    .unseen = "the bias of the queries is 0")
+    .c = "q[i][c] starts at b_query[c], not at 0; same for k and v")
+#define BIAS_OF(queries, query, q, i) \
+    .pytorch = queries " = x @ W_" query ".weight.T + W_" query ".bias, as self.W_" query "(x) does", \
+    .numpy = q " = x @ W_" query " + b_" query, .c = q "[" i "][c] starts at b_" query "[c], not at 0"
+ROW(BIAS_QUERY_MISSING, BIAS, .name = "bias-query-missing", .unseen = "the bias of the queries is 0",
+    .sentence = "the bias of the queries is not added", BIAS_OF("queries", "query", "q", "i"))
 ROW(BIAS_KEY_MISSING, BIAS, .name = "bias-key-missing",
-    .sentence = "the bias of the keys is not added",
-    .pytorch = "keys = x @ W_key.weight.T + W_key.bias, as self.W_key(x) does",
-    .numpy = "k = x @ W_key + b_key",
-    .c = "k[j][c] starts at b_key[c], not at 0",
+    .sentence = "the bias of the keys is not added", BIAS_OF("keys", "key", "k", "j"),
     .unseen = "it adds the same number to every score of a row, so no weight changes")
-ROW(BIAS_VALUE_MISSING, BIAS, .name = "bias-value-missing",
-    .sentence = "the bias of the values is not added",
-    .pytorch = "values = x @ W_value.weight.T + W_value.bias, as self.W_value(x) does",
-    .numpy = "v = x @ W_value + b_value",
-    .c = "v[j][c] starts at b_value[c], not at 0",
-    .unseen = "the bias of the values is 0")
+ROW(BIAS_VALUE_MISSING, BIAS, .name = "bias-value-missing", .unseen = "the bias of the values is 0",
+    .sentence = "the bias of the values is not added", BIAS_OF("values", "value", "v", "j"))
 #define OWN_BIAS                                                                                \
     .pytorch = "x @ W_query.weight.T + W_query.bias, as self.W_query(x); same for key, value",  \
     .numpy = "q, k, v = x @ W_query + b_query, x @ W_key + b_key, x @ W_value + b_value",       \
@@ -685,12 +601,11 @@ ROW(BIAS_SWAPPED, BIAS, .name = "bias-swapped", .alone = true,
     .sentence = "two of query, key and value have each other's bias", OWN_BIAS,
     .unseen = "these biases are the same", .forms = MISTAKE_FORMS("key-value", "query-key", "query-value"))
 #undef OWN_BIAS
-ROW(CLIP_MISSING, CLIP, .name = "clip-missing",
+ROW(CLIP_MISSING, CLIP, .name = "clip-missing", .unseen = "no number in query, key or value exceeds the limit",
     .sentence = "query, key and value are not clipped, though the model clips them",
     .pytorch = "qkv.clamp_(min=-clip_qkv, max=clip_qkv), right after the projection",
     .numpy = "q, k, v = (np.clip(x, -C, C) for x in (q, k, v))",
-    .c = "q[i][c] = fmax(-C, fmin(C, q[i][c])); same for k and v",
-    .unseen = "no number in query, key or value exceeds the limit")
+    .c = "q[i][c] = fmax(-C, fmin(C, q[i][c])); same for k and v")
 ROW(GROWTH_MISSING, GROWTH, .name = "growth-missing",
     .sentence = "queries do not grow with their position, though those of the model do",
     .pytorch = "q = q * (1 + A * torch.log1p(torch.floor(positions / N)))[:, None]",
@@ -701,24 +616,21 @@ ROW(SPLIT_VIEW, SPLIT, .name = "split-view",
     .pytorch = "keys.view(b, num_tokens, num_heads, head_dim).transpose(1, 2)",
     .numpy = "k = k.reshape(T, H, d).swapaxes(0, 1)  # not k.reshape(H, T, d)",
     .c = "column c of key j in head h is k[j * H * d + h * d + c]")
-ROW(SPLIT_INTERLEAVED, SPLIT, .name = "split-interleaved",
+ROW(SPLIT_INTERLEAVED, SPLIT, .name = "split-interleaved", .unseen = "a head has one column",
     .sentence = "heads take columns in turn, not d_head neighbouring columns each",
     .pytorch = "keys.view(b, num_tokens, num_heads, head_dim), not (..., head_dim, num_heads)",
     .numpy = "k = k.reshape(T, H, d).swapaxes(0, 1)  # not k.reshape(T, d, H)",
-    .c = "column c of head h is column h * d + c, not c * H + h",
-    .unseen = "a head has one column")
-ROW(SPLIT_PACKED_BY_HEAD, SPLIT, .name = "split-packed-by-head",
+    .c = "column c of head h is column h * d + c, not c * H + h")
+ROW(SPLIT_PACKED_BY_HEAD, SPLIT, .name = "split-packed-by-head", .section = "attn-files: THE INPUT",
     .sentence = "packed query, key, value are read as heads x 3 x d, not as 3 x heads x d",
     .pytorch = "qkv.view(b, T, 3, num_heads, head_dim), not (b, T, num_heads, 3, head_dim)",
     .numpy = "q, k, v = np.moveaxis(qkv.reshape(T, 3, H, d), 1, 0)  # not (T, H, 3, d)",
-    .c = "the key of head h has columns (H + h) * d + c, not (3 * h + 1) * d + c",
-    .section = "attn-files: THE INPUT")
-ROW(SPLIT_PACKED_BY_COLUMN, SPLIT, .name = "split-packed-by-column",
+    .c = "the key of head h has columns (H + h) * d + c, not (3 * h + 1) * d + c")
+ROW(SPLIT_PACKED_BY_COLUMN, SPLIT, .name = "split-packed-by-column", .section = "attn-files: THE INPUT",
     .sentence = "packed query, key, value are read as heads x d x 3, not as 3 x heads x d",
     .pytorch = "qkv.view(b, T, 3, num_heads, head_dim), not (b, T, num_heads, head_dim, 3)",
     .numpy = "q, k, v = np.moveaxis(qkv.reshape(T, 3, H, d), 1, 0)  # not (T, H, d, 3)",
-    .c = "the key of head h has columns (H + h) * d + c, not (h * d + c) * 3 + 1",
-    .section = "attn-files: THE INPUT")
+    .c = "the key of head h has columns (H + h) * d + c, not (h * d + c) * 3 + 1")
 ROW(SPLIT_MISSING, SPLIT, .name = "split-missing",
     .sentence = "the heads are never split: one large head, scaled by its d_out or by d_head",
     .pytorch = "keys.view(b, num_tokens, num_heads, head_dim).transpose(1, 2), before scores",
@@ -735,12 +647,11 @@ ROW(MERGE_VIEW, MERGE, .name = "merge-view",
     .pytorch = "context_vec.transpose(1, 2).contiguous().view(b, num_tokens, d_out)",
     .numpy = "context = context.swapaxes(0, 1).reshape(T, H * d)  # from (H, T, d)",
     .c = "out[i][h * d + c] = context[h][i][c]")
-ROW(MERGE_INTERLEAVED, MERGE, .name = "merge-interleaved",
+ROW(MERGE_INTERLEAVED, MERGE, .name = "merge-interleaved", .unseen = "a head has one column",
     .sentence = "the output alternates the heads' columns instead of joining whole heads",
     .pytorch = "context_vec.transpose(1, 2), then view; not context_vec.permute(0, 2, 3, 1)",
     .numpy = "context = context.swapaxes(0, 1).reshape(T, H * d)  # not transpose(1, 2, 0)",
-    .c = "out[i][h * d + c] = context[h][i][c], not out[i][c * H + h]",
-    .unseen = "a head has one column")
+    .c = "out[i][h * d + c] = context[h][i][c], not out[i][c * H + h]")
 ROW(MERGE_REVERSED, MERGE, .name = "merge-reversed",
     .sentence = "the heads are joined in reverse order, the last one first",
     .pytorch = "torch.cat([head(x) for head in self.heads], dim=-1), in that order",
@@ -751,41 +662,36 @@ ROW(OUT_MISSING, OUT, .name = "out-missing",
     .pytorch = "context_vec = self.out_proj(context_vec)",
     .numpy = "output = context @ W_out.T + b_out",
     .c = "output[i][r] = b_out[r] + the sum of context[i][c] * W_out[r][c] over c")
-ROW(OUT_TRANSPOSED, OUT, .name = "out-transposed",
+ROW(OUT_TRANSPOSED, OUT, .name = "out-transposed", .unseen = "out_proj.weight is symmetric",
     .sentence = "the weight of out_proj is used transposed",
     .pytorch = "context_vec @ out_proj.weight.T + out_proj.bias, as out_proj(context_vec) does",
     .numpy = "output = context @ W_out.T + b_out  # W_out as nn.Linear stores it",
-    .c = "output[i][r] sums context[i][c] * W_out[r][c] over c, not W_out[c][r]",
-    .unseen = "out_proj.weight is symmetric")
-ROW(OUT_BIAS_MISSING, OUT, .name = "out-bias-missing",
+    .c = "output[i][r] sums context[i][c] * W_out[r][c] over c, not W_out[c][r]")
+ROW(OUT_BIAS_MISSING, OUT, .name = "out-bias-missing", .unseen = "out_proj.bias is 0",
     .sentence = "the bias of out_proj is not added",
     .pytorch = "context_vec @ out_proj.weight.T + out_proj.bias, as out_proj(context_vec) does",
     .numpy = "output = context @ W_out.T + b_out",
-    .c = "output[i][r] starts at b_out[r], not at 0",
-    .unseen = "out_proj.bias is 0")
-ROW(OUT_BIAS_TWICE, OUT, .name = "out-bias-twice", .alone = true,
+    .c = "output[i][r] starts at b_out[r], not at 0")
+ROW(OUT_BIAS_TWICE, OUT, .name = "out-bias-twice", .alone = true, .unseen = "out_proj.bias is 0",
     .sentence = "the bias of out_proj is added twice",
     .pytorch = "output = out_proj(context_vec), which adds it; of many devices one adds it",
     .numpy = "output = context @ W_out.T + b_out  # once",
-    .c = "output[i][r] starts at b_out[r], and nothing more is added",
-    .unseen = "out_proj.bias is 0")
+    .c = "output[i][r] starts at b_out[r], and nothing more is added")
 ROW(OUT_TWICE, OUT, .name = "out-twice",
     .sentence = "out_proj is applied twice",
     .pytorch = "self.out_proj(context_vec) once: in forward, not again in its caller",
     .numpy = "output = context @ W_out.T + b_out  # once",
     .c = "multiply by W_out once, from context into output")
-ROW(OUT_RESIDUAL, OUT, .name = "out-residual",
+ROW(OUT_RESIDUAL, OUT, .name = "out-residual", .section = "attn-layer: Positions and norms",
     .sentence = "the inputs are added to the result, as a block does after attention",
     .pytorch = "return context_vec; the block does x + attention(norm(x))",
     .numpy = "return w @ v  # not x + w @ v",
-    .c = "out[i][c] = sum, not x[i][c] + sum",
-    .section = "attn-layer: Positions and norms")
-ROW(OUT_NORMED_ADDED, OUT, .name = "out-normed-added",
+    .c = "out[i][c] = sum, not x[i][c] + sum")
+ROW(OUT_NORMED_ADDED, OUT, .name = "out-normed-added", .section = "attn-layer: Positions and norms",
     .sentence = "the normed inputs are added to the result, not the inputs before the norm",
     .pytorch = "residual = hidden_states, before self.input_layernorm(hidden_states)",
     .numpy = "x = x + attention(norm(x))  # not norm(x) + attention(norm(x))",
-    .c = "out[i][c] += x[i][c], as it was before the norm",
-    .section = "attn-layer: Positions and norms")
+    .c = "out[i][c] += x[i][c], as it was before the norm")
 ROW(OUT_NORMED, OUT, .name = "out-normed",
     .sentence = "the result is normed, as a block does after attention",
     .pytorch = "compare self.attention(x), without self.norm or x +",
@@ -818,24 +724,21 @@ ROW(RESIDUAL_WITHOUT_POSITIONS, RESIDUAL, .name = "residual-without-positions",
     .pytorch = "x = tok_emb(ids) + pos_emb(torch.arange(T)); x = x + self.attn(x)",
     .numpy = "residual = embedded + output  # not embedding[ids] + output",
     .c = "residual[t][c] = embedded[t][c] + output[t][c]")
-ROW(UNEMBEDDING_TRANSPOSED, UNEMBEDDING, .name = "unembedding-transposed",
+ROW(UNEMBEDDING_TRANSPOSED, UNEMBEDDING, .name = "unembedding-transposed", .unseen = "the unembedding is symmetric",
     .sentence = "the unembedding is used transposed",
     .pytorch = "residual @ unembedding; nn.Linear stores the transpose, its weight",
     .numpy = "logits = residual @ unembedding",
-    .c = "logits[t][v] sums residual[t][c] * unembedding[c][v] over c",
-    .unseen = "the unembedding is symmetric")
-ROW(UNEMBEDDING_BIAS_MISSING, UNEMBEDDING, .name = "unembedding-bias-missing",
+    .c = "logits[t][v] sums residual[t][c] * unembedding[c][v] over c")
+ROW(UNEMBEDDING_BIAS_MISSING, UNEMBEDDING, .name = "unembedding-bias-missing", .unseen = "unembedding_bias is 0",
     .sentence = "the bias of the logits is not added",
     .pytorch = "logits = residual @ unembedding + bias, as an nn.Linear with a bias does",
     .numpy = "logits = residual @ unembedding + bias",
-    .c = "logits[t][v] starts at bias[v], not at 0",
-    .unseen = "unembedding_bias is 0")
-ROW(GROUPS_TILED, GROUPS, .name = "groups-tiled",
+    .c = "logits[t][v] starts at bias[v], not at 0")
+ROW(GROUPS_TILED, GROUPS, .name = "groups-tiled", .unseen = "there is one head of key and value",
     .sentence = "query head h reads key head h mod kv_heads, not its group's",
     .pytorch = "keys.repeat_interleave(num_heads // kv_heads, 1), not .repeat; same for values",
     .numpy = "k, v = (np.repeat(x, H // H_kv, axis=0) for x in (k, v))  # not np.tile",
-    .c = "head h reads k[h / (H / H_kv)], not k[h % H_kv]; same for v",
-    .unseen = "there is one head of key and value")
+    .c = "head h reads k[h / (H / H_kv)], not k[h % H_kv]; same for v")
 #define REPEATED_ALIKE                                                                               \
     .pytorch = "x.repeat_interleave(num_heads // kv_heads, 1), of keys as of values",                \
     .numpy = "k, v = (np.repeat(x, H // H_kv, axis=0) for x in (k, v))  # not np.tile",              \
@@ -846,23 +749,21 @@ ROW(GROUPS_KEY_TILED, GROUPS, .name = "groups-key-tiled", .alone = true,
 ROW(GROUPS_VALUE_TILED, GROUPS, .name = "groups-value-tiled", .alone = true,
     .sentence = "values are repeated as h mod kv_heads, keys in groups", REPEATED_ALIKE)
 #undef REPEATED_ALIKE
-ROW(GROUPS_FIRST, GROUPS, .name = "groups-first",
+ROW(GROUPS_FIRST, GROUPS, .name = "groups-first", .unseen = "there is one head of key and value",
     .sentence = "all query heads read the first head of key and value",
     .pytorch = "keys.repeat_interleave(num_heads // kv_heads, 1), not [:, :1]; same for values",
     .numpy = "k, v = (np.repeat(x, H // H_kv, axis=0) for x in (k, v))  # not k[:1]",
-    .c = "head h reads k[h / (H / H_kv)], not k[0]; same for v",
-    .unseen = "there is one head of key and value")
+    .c = "head h reads k[h / (H / H_kv)], not k[0]; same for v")
 ROW(PACKING_GROUPS, PACKING, .name = "packing-groups",
     .sentence = "a packed weight is read in groups, but it stores all queries, then all keys",
     .pytorch = "q, k, v = qkv.split([H * d, H_kv * d, H_kv * d], dim=-1), then .view",
     .numpy = "q, k, v = np.split(qkv, [H * d, (H + H_kv) * d], axis=-1)  # blocks",
     .c = "key head h begins at row (H + h) * d, value head h at (H + H_kv + h) * d")
-ROW(PACKING_BLOCKS, PACKING, .name = "packing-blocks",
+ROW(PACKING_BLOCKS, PACKING, .name = "packing-blocks", .unseen = "there is one group",
     .sentence = "a packed weight is read as three blocks, but it is stored in groups",
     .pytorch = "qkv.view(b, T, H_kv, H // H_kv + 2, d): [..., :-2, :] is q, [..., -2, :] is k",
     .numpy = "x = qkv.reshape(T, H_kv, -1, d); k, v = x[:, :, -2], x[:, :, -1]",
-    .c = "key head h begins at row (h * (G + 2) + G) * d, where G is H / H_kv",
-    .unseen = "there is one group")
+    .c = "key head h begins at row (h * (G + 2) + G) * d, where G is H / H_kv")
 ROW(PACKING_ORDER, PACKING, .name = "packing-order",
     .sentence = "the blocks of a packed weight are read in another order",
     .pytorch = "q, k, v = qkv.split([H * d, H_kv * d, H_kv * d], dim=-1), in that order",
@@ -885,18 +786,16 @@ ROW(NORM_TWICE, NORM, .name = "norm-twice",
     .pytorch = "q_proj(hidden_states), without the norm; or run attn with --residual",
     .numpy = "q = x @ W_query  # not norm(x) @ W_query, where x is normed",
     .c = "q comes from x as it is; only the residual stream needs the norm")
-ROW(NORM_WEIGHT_MISSING, NORM, .name = "norm-weight-missing",
+ROW(NORM_WEIGHT_MISSING, NORM, .name = "norm-weight-missing", .unseen = "the norm's weight is 1",
     .sentence = "the norm does not multiply by its weight",
     .pytorch = "hidden_states * torch.rsqrt(variance + eps) * self.weight",
     .numpy = "x = x / np.sqrt((x**2).mean(-1, keepdims=True) + eps) * weight",
-    .c = "y[c] = x[c] / sqrt(mean_square + eps) * weight[c]",
-    .unseen = "the norm's weight is 1")
-ROW(NORM_BIAS_MISSING, NORM, .name = "norm-bias-missing",
+    .c = "y[c] = x[c] / sqrt(mean_square + eps) * weight[c]")
+ROW(NORM_BIAS_MISSING, NORM, .name = "norm-bias-missing", .unseen = "the norm's bias is 0",
     .sentence = "the norm does not add its bias",
     .pytorch = "(x - mean) / torch.sqrt(variance + eps) * self.weight + self.bias",
     .numpy = "x = (x - mean) / np.sqrt(variance + eps) * weight + bias",
-    .c = "y[c] = (x[c] - mean) / sqrt(variance + eps) * weight[c] + bias[c]",
-    .unseen = "the norm's bias is 0")
+    .c = "y[c] = (x[c] - mean) / sqrt(variance + eps) * weight[c] + bias[c]")
 ROW(NORM_PLUS_1, NORM, .name = "norm-plus-1",
     .sentence = "the norm multiplies by 1 + weight, not by weight",
     .pytorch = "hidden_states * self.weight; 1 + weight is for Gemma",
@@ -907,25 +806,22 @@ ROW(NORM_PLUS_1_MISSING, NORM, .name = "norm-plus-1-missing",
     .pytorch = "output * (1.0 + self.weight.float()), as in Gemma",
     .numpy = "y = normed * (1 + weight)",
     .c = "y[c] = normed[c] * (1 + weight[c])")
-ROW(NORM_MEAN_KEPT, NORM, .name = "norm-mean-kept",
+ROW(NORM_MEAN_KEPT, NORM, .name = "norm-mean-kept", .unseen = "the mean of each row is 0",
     .sentence = "the norm does not subtract the mean: RMSNorm instead of LayerNorm",
     .pytorch = "nn.LayerNorm(d_model), not nn.RMSNorm(d_model)",
     .numpy = "x = x - x.mean(-1, keepdims=True)  # before the division",
-    .c = "y[c] = (x[c] - mean) / sqrt(variance + eps) * weight[c]",
-    .unseen = "the mean of each row is 0")
-ROW(NORM_MEAN_SUBTRACTED, NORM, .name = "norm-mean-subtracted",
+    .c = "y[c] = (x[c] - mean) / sqrt(variance + eps) * weight[c]")
+ROW(NORM_MEAN_SUBTRACTED, NORM, .name = "norm-mean-subtracted", .unseen = "the mean of each row is 0",
     .sentence = "the norm subtracts the mean: LayerNorm instead of RMSNorm",
     .pytorch = "nn.RMSNorm(d_model), not nn.LayerNorm(d_model)",
     .numpy = "x = x / np.sqrt((x**2).mean(-1, keepdims=True) + eps)  # no mean",
-    .c = "y[c] = x[c] / sqrt(mean_square + eps) * weight[c]",
-    .unseen = "the mean of each row is 0")
+    .c = "y[c] = x[c] / sqrt(mean_square + eps) * weight[c]")
 ROW(NORM_EPS, NORM, .name = "norm-eps",
     .sentence = "the norm uses a different eps",
     .pytorch = "nn.RMSNorm(d_model, eps=config.rms_norm_eps), from the model's config",
     .numpy = "x / np.sqrt((x**2).mean(-1, keepdims=True) + eps)  # eps from the config",
     .c = "sqrt(mean_square + eps), with eps from the config",
-    .unseen = "eps is tiny compared to the rows",
-    .number = "the eps", .from = 0, .to = 1, .usual = 1e-5)
+    .unseen = "eps is tiny compared to the rows", .number = "the eps", .from = 0, .to = 1, .usual = 1e-5)
 ROW(NORM_UNBIASED, NORM, .name = "norm-unbiased", .alone = true,
     .sentence = "the norm's variance is divided by d - 1, as torch.var does, not by d",
     .pytorch = "x.var(-1, unbiased=False, keepdim=True), as nn.LayerNorm has it",
@@ -957,18 +853,16 @@ ROW(QK_NORM_KEY_MISSING, QK_NORM, .name = "qk-norm-key-missing",
     .pytorch = "key_states = self.k_norm(key_states), as query_states",
     .numpy = "k = norm(k, k_weight)  # per head, before the rotation",
     .c = "k[h][j] = norm(k[h][j]), before the rotation")
-ROW(QK_NORM_SWAPPED, QK_NORM, .name = "qk-norm-swapped",
+ROW(QK_NORM_SWAPPED, QK_NORM, .name = "qk-norm-swapped", .unseen = "both norms have the same weights",
     .sentence = "the query has the norm of the key, and the key that of the query",
     .pytorch = "query_states = self.q_norm(query_states); key_states = self.k_norm(key_states)",
     .numpy = "q, k = norm(q, q_weight), norm(k, k_weight)  # not the other way round",
-    .c = "q_norm.weight is the query's, k_norm.weight the key's",
-    .unseen = "both norms have the same weights")
-ROW(QK_NORM_AFTER_ROPE, QK_NORM, .name = "qk-norm-after-rope",
+    .c = "q_norm.weight is the query's, k_norm.weight the key's")
+ROW(QK_NORM_AFTER_ROPE, QK_NORM, .name = "qk-norm-after-rope", .unseen = "all weights of the norm are equal",
     .sentence = "query and key are rotated first, then normed",
     .pytorch = "q_norm and k_norm first, apply_rotary_pos_emb after them",
     .numpy = "q, k = rotate(norm(q)), rotate(norm(k))  # not norm(rotate(q))",
-    .c = "rotate(norm(q[h][i])), not norm(rotate(q[h][i])); same for k",
-    .unseen = "all weights of the norm are equal")
+    .c = "rotate(norm(q[h][i])), not norm(rotate(q[h][i])); same for k")
 ROW(QK_NORM_ALL_HEADS, QK_NORM, .name = "qk-norm-all-heads",
     .sentence = "one norm covers all heads of a token, not one norm per head",
     .pytorch = "q_norm(q.view(b, T, num_heads, head_dim)): split first, then norm",
@@ -979,12 +873,11 @@ ROW(QK_NORM_EACH_HEAD, QK_NORM, .name = "qk-norm-each-head",
     .pytorch = "q_norm(self.q_proj(x)).view(b, T, num_heads, head_dim): norm first, then split",
     .numpy = "q = norm(x @ W_query).reshape(T, H, d)  # over H * d",
     .c = "mean_square of a token is over all H * d columns")
-ROW(QK_NORM_WEIGHT_MISSING, QK_NORM, .name = "qk-norm-weight-missing",
+ROW(QK_NORM_WEIGHT_MISSING, QK_NORM, .name = "qk-norm-weight-missing", .unseen = "the weights are 1",
     .sentence = "the norms of query and key do not multiply by their weights",
     .pytorch = "query_states * torch.rsqrt(variance + eps) * self.q_norm.weight; same for key",
     .numpy = "q = q / np.sqrt((q**2).mean(-1, keepdims=True) + eps) * q_weight",
-    .c = "q[c] = q[c] / sqrt(mean_square + eps) * weight[c]",
-    .unseen = "the weights are 1")
+    .c = "q[c] = q[c] / sqrt(mean_square + eps) * weight[c]")
 ROW(QK_NORM_ONE_FOR_BOTH, QK_NORM, .name = "qk-norm-one-for-both", .alone = true,
     .sentence = "query and key have the same norm: that of the query, or of the key",
     .pytorch = "query_states = self.q_norm(query_states); key_states = self.k_norm(key_states)",
@@ -1001,25 +894,22 @@ ROW(QK_NORM_PLUS_1_MISSING, QK_NORM, .name = "qk-norm-plus-1-missing",
     .pytorch = "output * (1.0 + self.q_norm.weight.float()), as in Gemma",
     .numpy = "q = normed * (1 + q_weight)",
     .c = "q[c] = normed[c] * (1 + weight[c])")
-ROW(QK_NORM_MEAN_KEPT, QK_NORM, .name = "qk-norm-mean-kept",
+ROW(QK_NORM_MEAN_KEPT, QK_NORM, .name = "qk-norm-mean-kept", .unseen = "the mean of each row is 0",
     .sentence = "the norms of query and key do not subtract the mean: RMSNorm for LayerNorm",
     .pytorch = "self.q_norm = nn.LayerNorm(head_dim), not nn.RMSNorm(head_dim); same for key",
     .numpy = "q = q - q.mean(-1, keepdims=True)  # before the division; same for k",
-    .c = "q[c] = (q[c] - mean) / sqrt(variance + eps) * weight[c]",
-    .unseen = "the mean of each row is 0")
-ROW(QK_NORM_MEAN_SUBTRACTED, QK_NORM, .name = "qk-norm-mean-subtracted",
+    .c = "q[c] = (q[c] - mean) / sqrt(variance + eps) * weight[c]")
+ROW(QK_NORM_MEAN_SUBTRACTED, QK_NORM, .name = "qk-norm-mean-subtracted", .unseen = "the mean of each row is 0",
     .sentence = "the norms of query and key subtract the mean: LayerNorm for RMSNorm",
     .pytorch = "self.q_norm = nn.RMSNorm(head_dim), not nn.LayerNorm(head_dim); same for key",
     .numpy = "q = q / np.sqrt((q**2).mean(-1, keepdims=True) + eps)  # no mean",
-    .c = "q[c] = q[c] / sqrt(mean_square + eps) * weight[c]",
-    .unseen = "the mean of each row is 0")
+    .c = "q[c] = q[c] / sqrt(mean_square + eps) * weight[c]")
 ROW(QK_NORM_EPS, QK_NORM, .name = "qk-norm-eps",
     .sentence = "the norms of query and key use a different eps",
     .pytorch = "RMSNorm(head_dim, eps=config.rms_norm_eps), from the model's config",
     .numpy = "q / np.sqrt((q**2).mean(-1, keepdims=True) + eps)  # eps from the config",
     .c = "sqrt(mean_square + eps), with eps from the config",
-    .unseen = "eps is tiny compared to query and key",
-    .number = "the eps", .from = 0, .to = 1, .usual = 1e-5)
+    .unseen = "eps is tiny compared to query and key", .number = "the eps", .from = 0, .to = 1, .usual = 1e-5)
 ROW(QK_NORM_UNBIASED, QK_NORM, .name = "qk-norm-unbiased", .alone = true,
     .sentence = "variances of query and key are divided by d - 1, as torch.var does, not by d",
     .pytorch = "x.var(-1, unbiased=False, keepdim=True), as nn.LayerNorm has it",
@@ -1065,20 +955,17 @@ ROW(ROPE_THETA, ROPE_THETA, .name = "rope-theta",
     .pytorch = "1.0 / config.rope_theta ** (torch.arange(0, n, 2) / n), not 10000.0",
     .numpy = "frequencies = theta ** (-np.arange(0, n, 2) / n)  # theta from the config",
     .c = "pow(theta, -2.0 * i / n), with theta from the config",
-    .unseen = "there is one pair, or every position is 0",
-    .number = "the theta", .from = 1, .to = 1e12, .usual = 10000)
-ROW(ROPE_SCALING_MISSING, ROPE_SCALING, .name = "rope-scaling-missing",
+    .unseen = "there is one pair, or every position is 0", .number = "the theta", .from = 1, .to = 1e12, .usual = 10000)
+ROW(ROPE_SCALING_MISSING, ROPE_SCALING, .name = "rope-scaling-missing", .unseen = "it changes no frequency here",
     .sentence = "the frequencies of the rotation are not scaled for long texts",
     .pytorch = "inv_freq as config.rope_scaling says: ROPE_INIT_FUNCTIONS[rope_type]",
     .numpy = "frequencies = scaled(theta ** (-np.arange(0, n, 2) / n))",
-    .c = "change each frequency as the config's rope_scaling says",
-    .unseen = "it changes no frequency here")
-ROW(ROPE_SCALING_LINEAR, ROPE_SCALING, .name = "rope-scaling-linear",
+    .c = "change each frequency as the config's rope_scaling says")
+ROW(ROPE_SCALING_LINEAR, ROPE_SCALING, .name = "rope-scaling-linear", .unseen = "all frequencies are divided anyway",
     .sentence = "all frequencies are divided by the factor, as in linear scaling",
     .pytorch = "rope_type of the config: llama3 and yarn leave the fast pairs as they are",
     .numpy = "divide the slow pairs, keep the fast ones, mix those between them",
-    .c = "the factor divides only slow pairs, those with few turns",
-    .unseen = "all frequencies are divided anyway")
+    .c = "the factor divides only slow pairs, those with few turns")
 ROW(ROPE_ATTENTION_MISSING, ROPE_SCALING, .name = "rope-attention-missing",
     .sentence = "cosines and sines lack the attention factor of the scaling",
     .pytorch = "cos = emb.cos() * self.attention_scaling; sin = emb.sin() * attention_scaling",
@@ -1095,12 +982,11 @@ ROW(ROPE_SCALING_TRUNCATE, ROPE_SCALING, .name = "rope-scaling-truncate",
     .pytorch = "low, high = floor(low), ceil(high) if rope_scaling.get('truncate', True)",
     .numpy = "low, high = np.floor(low), np.ceil(high)  # unless truncate is false",
     .c = "low = floor(low) and high = ceil(high), unless truncate is false")
-ROW(ROPE_SCALING_OLD, ROPE_SCALING, .name = "rope-scaling-old",
+ROW(ROPE_SCALING_OLD, ROPE_SCALING, .name = "rope-scaling-old", .unseen = "it changes no frequency here",
     .sentence = "the scaling takes the model's new length for the one it was trained with",
     .pytorch = "rope_scaling['original_max_position_embeddings'], not max_position_embeddings",
     .numpy = "old = scaling['original_max_position_embeddings']",
-    .c = "old is the length of the training, not old * factor",
-    .unseen = "it changes no frequency here")
+    .c = "old is the length of the training, not old * factor")
 ROW(ROPE_SCALING_USUAL, ROPE_SCALING, .name = "rope-scaling-usual",
     .sentence = "the scaling uses usual numbers, not those of the config",
     .pytorch = "low_freq_factor, high_freq_factor, beta_fast, beta_slow: from the config",
@@ -1117,78 +1003,68 @@ ROW(ROPE_SCALING_LISTS, ROPE_SCALING, .name = "rope-scaling-lists",
     .pytorch = "short_factor up to original_max_position_embeddings, long_factor beyond",
     .numpy = "factors = long if T > old else short",
     .c = "use long_factor where T is above the old length, else short_factor")
-ROW(ROPE_HALVES, ROPE, .name = "rope-halves",
+ROW(ROPE_HALVES, ROPE, .name = "rope-halves", .unseen = "there is one pair",
     .sentence = "columns rotate in halves, i and i + n/2, not in pairs, 2i and 2i + 1",
     .pytorch = "x1, x2 = x[..., ::2], x[..., 1::2]; not rotate_half, which takes the halves",
     .numpy = "a, b = x[..., ::2], x[..., 1::2]  # not x[..., :n//2], x[..., n//2:]",
-    .c = "pair i is x[2 * i] and x[2 * i + 1], not x[i] and x[i + n / 2]",
-    .unseen = "there is one pair")
-ROW(ROPE_PAIRS, ROPE, .name = "rope-pairs",
+    .c = "pair i is x[2 * i] and x[2 * i + 1], not x[i] and x[i + n / 2]")
+ROW(ROPE_PAIRS, ROPE, .name = "rope-pairs", .unseen = "there is one pair",
     .sentence = "columns rotate in pairs, 2i and 2i + 1, not in halves, i and i + n/2",
     .pytorch = "x * cos + rotate_half(x) * sin; or permute the rows of q_proj and k_proj",
     .numpy = "a, b = x[..., :n//2], x[..., n//2:]  # not x[..., ::2], x[..., 1::2]",
-    .c = "pair i is x[i] and x[i + n / 2], not x[2 * i] and x[2 * i + 1]",
-    .unseen = "there is one pair")
-ROW(ROPE_MISSING, ROPE, .name = "rope-missing",
+    .c = "pair i is x[i] and x[i + n / 2], not x[2 * i] and x[2 * i + 1]")
+ROW(ROPE_MISSING, ROPE, .name = "rope-missing", .unseen = "query and key are at position 0",
     .sentence = "query and key are not rotated by position",
     .pytorch = "q, k = apply_rotary_pos_emb(q, k, cos, sin), before the scores",
     .numpy = "q, k = rotate(q, positions), rotate(k, positions)  # before q @ k.T",
-    .c = "rotate(q[h][i], i) and rotate(k[h][j], j), before their product",
-    .unseen = "query and key are at position 0")
-ROW(ROPE_QUERY_MISSING, ROPE, .name = "rope-query-missing",
+    .c = "rotate(q[h][i], i) and rotate(k[h][j], j), before their product")
+ROW(ROPE_QUERY_MISSING, ROPE, .name = "rope-query-missing", .unseen = "the queries are at position 0",
     .sentence = "the query is not rotated by position, only the key is",
     .pytorch = "q, k = apply_rotary_pos_emb(q, k, cos, sin): both",
     .numpy = "q = rotate(q, positions)  # as k",
-    .c = "rotate(q[h][i], i), as rotate(k[h][j], j)",
-    .unseen = "the queries are at position 0")
-ROW(ROPE_KEY_MISSING, ROPE, .name = "rope-key-missing",
+    .c = "rotate(q[h][i], i), as rotate(k[h][j], j)")
+ROW(ROPE_KEY_MISSING, ROPE, .name = "rope-key-missing", .unseen = "the keys are at position 0",
     .sentence = "the key is not rotated by position, only the query is",
     .pytorch = "q, k = apply_rotary_pos_emb(q, k, cos, sin): both; a cache holds rotated keys",
     .numpy = "k = rotate(k, positions)  # as q",
-    .c = "rotate(k[h][j], j), as rotate(q[h][i], i)",
-    .unseen = "the keys are at position 0")
-ROW(ROPE_ALL_COLUMNS, ROPE, .name = "rope-all-columns",
+    .c = "rotate(k[h][j], j), as rotate(q[h][i], i)")
+ROW(ROPE_ALL_COLUMNS, ROPE, .name = "rope-all-columns", .unseen = "all columns are rotated",
     .sentence = "all columns of a head are rotated, not only some of them",
     .pytorch = "q_rot, q_pass = q[..., :n], q[..., n:]; rotate q_rot, then torch.cat both",
     .numpy = "q[..., :n] = rotate(q[..., :n])  # n of d columns",
-    .c = "rotate x[0] to x[n - 1]; leave the other d - n as they are",
-    .unseen = "all columns are rotated")
-ROW(ROPE_OTHER_END, ROPE, .name = "rope-other-end",
+    .c = "rotate x[0] to x[n - 1]; leave the other d - n as they are")
+ROW(ROPE_OTHER_END, ROPE, .name = "rope-other-end", .unseen = "all columns are rotated",
     .sentence = "the columns at the wrong end of a head are rotated",
     .pytorch = "q_nope, q_pe = q.split([d - n, n], -1) for MLA; others rotate q[..., :n]",
     .numpy = "q[..., :n] = rotate(q[..., :n])  # or the last n, as in MLA",
-    .c = "rotate x[0] to x[n - 1]; in MLA, the last n",
-    .unseen = "all columns are rotated")
+    .c = "rotate x[0] to x[n - 1]; in MLA, the last n")
 ROW(ROPE_COLUMNS, ROPE, .name = "rope-columns", .alone = true,
     .sentence = "twice as many columns are rotated, or half as many",
     .pytorch = "rotary_ndims = int(head_dim * rotary_pct): columns, two for each pair",
     .numpy = "q[..., :n] = rotate(q[..., :n])  # n columns, n // 2 pairs",
     .c = "rotate x[0] to x[n - 1]: n / 2 pairs",
     .forms = MISTAKE_FORMS("double", "half"))
-ROW(ROPE_EXPONENT_OF_HEAD, ROPE, .name = "rope-exponent-of-head",
+ROW(ROPE_EXPONENT_OF_HEAD, ROPE, .name = "rope-exponent-of-head", .unseen = "all columns are rotated",
     .sentence = "the frequencies use the width of the head, not of its rotated columns",
     .pytorch = "torch.arange(0, n, 2) / n: n is rotary_dim, not head_dim",
     .numpy = "frequencies = theta ** (-np.arange(0, n, 2) / n)  # n, not d",
-    .c = "pow(theta, -2.0 * i / n), not / d",
-    .unseen = "all columns are rotated")
+    .c = "pow(theta, -2.0 * i / n), not / d")
 ROW(ROPE_EXPONENT, ROPE, .name = "rope-exponent", .alone = true,
     .sentence = "the exponent of theta is not -2 i / n for pair i, from 0 on",
     .pytorch = "1.0 / theta ** (torch.arange(0, n, 2).float() / n): 0, 2, 4, ... over n",
     .numpy = "frequencies = theta ** (-np.arange(0, n, 2) / n)",
     .c = "pow(theta, -2.0 * i / n), i from 0 to n / 2 - 1",
     .unseen = "there is one pair", .forms = MISTAKE_FORMS("i", "4i", "from-1"))
-ROW(ROPE_MIXED, ROPE, .name = "rope-mixed",
+ROW(ROPE_MIXED, ROPE, .name = "rope-mixed", .unseen = "there is one pair",
     .sentence = "cosines are laid out for halves and columns rotated in pairs, or the reverse",
     .pytorch = "halves: cat((freqs, freqs), -1); pairs: freqs.repeat_interleave(2, -1)",
     .numpy = "np.concatenate([cos, cos], -1) for halves, np.repeat(cos, 2, -1) for pairs",
-    .c = "x[i] and x[i + n / 2] have angle i, or x[2 * i] and x[2 * i + 1]",
-    .unseen = "there is one pair")
-ROW(ROPE_MINUS_MISSING, ROPE, .name = "rope-minus-missing",
+    .c = "x[i] and x[i + n / 2] have angle i, or x[2 * i] and x[2 * i + 1]")
+ROW(ROPE_MINUS_MISSING, ROPE, .name = "rope-minus-missing", .unseen = "every position is 0",
     .sentence = "rotate_half has no minus: cat((x2, x1)), not cat((-x2, x1))",
     .pytorch = "torch.cat((-x2, x1), dim=-1), not torch.cat((x2, x1), dim=-1)",
     .numpy = "a, b = a * cos - b * sin, b * cos + a * sin  # one minus",
-    .c = "y[0] = a * cosine - b * sine; y[1] = b * cosine + a * sine",
-    .unseen = "every position is 0")
+    .c = "y[0] = a * cosine - b * sine; y[1] = b * cosine + a * sine")
 ROW(ROPE_BY_HEADS, ROPE, .name = "rope-by-heads", .alone = true,
     .sentence = "each head is rotated by its own number, as if heads were tokens",
     .pytorch = "q.view(b, T, H, d).transpose(1, 2) first; or cos[:, :, None] for (b, T, H, d)",
@@ -1245,19 +1121,18 @@ ROW(ROPE_POSITIONS_FROM, ROPE, .name = "rope-positions-from",
     .pytorch = "position_ids = torch.arange(T)[None], from 0 on",
     .numpy = "positions = np.arange(T)  # from 0 on",
     .c = "rotate(q[h][i], i), where i starts at 0",
-    .unseen = "the scores depend only on distances",
-    .number = "the number added to each position", .from = 1, .to = 1000000, .usual = 1, .whole = true)
+    .unseen = "the scores depend only on distances", .number = "the number added to each position", .from = 1,
+    .to = 1000000, .usual = 1, .whole = true)
 ROW(ROPE_PAST_MISSING, ROPE, .name = "rope-past-missing",
     .sentence = "positions of new tokens start at 0, though there is a past",
     .pytorch = "position_ids = torch.arange(past, past + T)[None]",
     .numpy = "positions = past + np.arange(T)",
     .c = "rotate(q[h][i], past + i); same for k")
-ROW(ROPE_ON_VALUES, ROPE, .name = "rope-on-values",
+ROW(ROPE_ON_VALUES, ROPE, .name = "rope-on-values", .unseen = "the keys are at position 0",
     .sentence = "values are rotated by position, too",
     .pytorch = "q, k = apply_rotary_pos_emb(q, k, cos, sin): value_states stay as they are",
     .numpy = "context = w @ v  # not w @ rotate(v, positions)",
-    .c = "v[h][j] is not rotated",
-    .unseen = "the keys are at position 0")
+    .c = "v[h][j] is not rotated")
 #define BOTH_WAYS                                                                                          \
     MISTAKE_FORMS("query-key", "query", "key", "value", "query-key-value", "query-key-weights",            \
                   "query-weights", "key-weights", "value-weights", "query-key-value-weights")
@@ -1274,50 +1149,44 @@ ROW(ROWS_TO_HALVES, ROWS, .name = "rows-to-halves",
     .c = "row 2 * i + r of a head is row i + r * d / 2 of the permuted one",
     .unseen = "there is one pair", .forms = BOTH_WAYS)
 #undef BOTH_WAYS
-ROW(SOFTCAP_AFTER_MASK, SOFTCAP, .name = "softcap-after-mask", .any_seed = true,
+ROW(SOFTCAP_AFTER_MASK, SOFTCAP, .name = "softcap-after-mask", .any_seed = true, .unseen = "no score is masked",
     .sentence = "the softcap comes after the mask, so masked keys get a finite score",
     .pytorch = "softcap * torch.tanh(attn_scores / softcap) first, masked_fill after it",
     .numpy = "s = np.where(allowed, softcap * np.tanh(s / softcap), -np.inf)",
-    .c = "s = softcap * tanh(s / softcap), then -INFINITY where key j is masked",
-    .unseen = "no score is masked")
-ROW(SOFTCAP_BEFORE_SCALE, SOFTCAP, .name = "softcap-before-scale", .any_seed = true,
+    .c = "s = softcap * tanh(s / softcap), then -INFINITY where key j is masked")
+ROW(SOFTCAP_BEFORE_SCALE, SOFTCAP, .name = "softcap-before-scale", .any_seed = true, .unseen = "the scale is 1",
     .sentence = "the softcap comes before the scale, not after it",
     .pytorch = "softcap * torch.tanh(attn_scores / head_dim**0.5 / softcap)",
     .numpy = "s = softcap * np.tanh(q @ k.swapaxes(-1, -2) / np.sqrt(d) / softcap)",
-    .c = "s[i][j] = softcap * tanh(dot(q[i], k[j], d) / sqrt(d) / softcap)",
-    .unseen = "the scale is 1")
+    .c = "s[i][j] = softcap * tanh(dot(q[i], k[j], d) / sqrt(d) / softcap)")
 ROW(SOFTCAP_MISSING, SOFTCAP, .name = "softcap-missing", .any_seed = true,
     .sentence = "the softcap is left out",
     .pytorch = "softcap * torch.tanh(attn_scores / softcap), after the scale",
     .numpy = "s = softcap * np.tanh(s / softcap)",
     .c = "s[i][j] = softcap * tanh(s[i][j] / softcap)",
     .unseen = "all scores are small compared to the softcap")
-ROW(SOFTCAP_NOT_MULTIPLIED, SOFTCAP, .name = "softcap-not-multiplied", .any_seed = true,
+ROW(SOFTCAP_NOT_MULTIPLIED, SOFTCAP, .name = "softcap-not-multiplied", .any_seed = true, .unseen = "the softcap is 1",
     .sentence = "tanh(score / softcap) is not multiplied by the softcap",
     .pytorch = "softcap * torch.tanh(attn_scores / softcap), not torch.tanh alone",
     .numpy = "s = softcap * np.tanh(s / softcap)",
-    .c = "s[i][j] = softcap * tanh(s[i][j] / softcap)",
-    .unseen = "the softcap is 1")
+    .c = "s[i][j] = softcap * tanh(s[i][j] / softcap)")
+#define ALIBI_NUMPY .numpy = "i = np.arange(T); s = s - slopes[:, None, None] * abs(i[:, None] - i)"
 ROW(ALIBI_SIGN, ALIBI, .name = "alibi-sign", .any_seed = true,
     .sentence = "ALiBi raises the scores of distant keys instead of lowering them",
     .pytorch = "attn_scores - slopes[:, None, None] * (i - j).abs(), not +",
-    .numpy = "i = np.arange(T); s = s - slopes[:, None, None] * abs(i[:, None] - i)",
-    .c = "s[h][i][j] -= slope[h] * abs(i - j), not +=")
+    .c = "s[h][i][j] -= slope[h] * abs(i - j), not +=", ALIBI_NUMPY)
 ROW(ALIBI_MISSING, ALIBI, .name = "alibi-missing", .any_seed = true,
     .sentence = "the ALiBi bias is left out",
     .pytorch = "attn_scores - slopes[:, None, None] * (i - j).abs(), of query i and key j",
-    .numpy = "i = np.arange(T); s = s - slopes[:, None, None] * abs(i[:, None] - i)",
-    .c = "s[h][i][j] -= slope[h] * abs(i - j)")
+    .c = "s[h][i][j] -= slope[h] * abs(i - j)", ALIBI_NUMPY)
 ROW(ALIBI_DOUBLED, ALIBI, .name = "alibi-doubled", .any_seed = true,
     .sentence = "the ALiBi bias is twice as large as it should be",
     .pytorch = "attn_scores - slopes[:, None, None] * (i - j).abs(), once",
-    .numpy = "i = np.arange(T); s = s - slopes[:, None, None] * abs(i[:, None] - i)",
-    .c = "s[h][i][j] -= slope[h] * abs(i - j), once")
+    .c = "s[h][i][j] -= slope[h] * abs(i - j), once", ALIBI_NUMPY)
 ROW(ALIBI_HALVED, ALIBI, .name = "alibi-halved", .any_seed = true,
     .sentence = "the ALiBi bias is half as large as it should be",
     .pytorch = "attn_scores - slopes[:, None, None] * (i - j).abs(), not half of that",
-    .numpy = "i = np.arange(T); s = s - slopes[:, None, None] * abs(i[:, None] - i)",
-    .c = "s[h][i][j] -= slope[h] * abs(i - j), not half of that")
+    .c = "s[h][i][j] -= slope[h] * abs(i - j), not half of that", ALIBI_NUMPY)
 ROW(ALIBI_REVERSED, ALIBI, .name = "alibi-reversed", .any_seed = true,
     .sentence = "the heads use the ALiBi slopes in reverse order",
     .pytorch = "slopes[h] for head h, not slopes.flip(0)",
@@ -1330,59 +1199,53 @@ ROW(ALIBI_ONE_HEAD_OFF, ALIBI, .name = "alibi-one-head-off", .any_seed = true,
     .numpy = "s = s - slopes[:, None, None] * distance  # 2.0 ** (-8 * h / H): h from 1",
     .c = "slope[h], not slope[h + 1]; pow(2, -8.0 * (h + 1) / H) if h starts at 0",
     .forms = MISTAKE_FORMS("later", "earlier"))
-ROW(ALIBI_SCALED, ALIBI, .name = "alibi-scaled", .any_seed = true,
+ROW(ALIBI_SCALED, ALIBI, .name = "alibi-scaled", .any_seed = true, .unseen = "the scale is 1",
     .sentence = "the ALiBi bias is added before the scale, so it is scaled, too",
     .pytorch = "attn_scores / head_dim**0.5 + bias, not (attn_scores + bias) / head_dim**0.5",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(d) + bias  # bias is not divided",
-    .c = "s[h][i][j] = dot(q[i], k[j], d) / sqrt(d) - slope[h] * abs(i - j)",
-    .unseen = "the scale is 1")
-ROW(ALIBI_ONE_SERIES, ALIBI, .name = "alibi-one-series", .any_seed = true,
+    .c = "s[h][i][j] = dot(q[i], k[j], d) / sqrt(d) - slope[h] * abs(i - j)")
+ROW(ALIBI_ONE_SERIES, ALIBI, .name = "alibi-one-series", .any_seed = true, .section = "attn-layer: Positions and norms",
     .sentence = "the ALiBi slopes are 2^(-8 h / H), though H is not a power of two",
     .pytorch = "slopes = r[1::2] + r[::2], r of the next power of two of heads; then [:H]",
     .numpy = "r = 2.0 ** (-8 * np.arange(1, P + 1) / P); np.r_[r[1::2], r[::2]][:H]",
     .c = "pow(2, -8.0 * i / P), P the next power of two: even i first, then odd",
-    .section = "attn-layer: Positions and norms", .unseen = "the number of heads is a power of two")
-ROW(ALIBI_NOT_SCALED, ALIBI, .name = "alibi-not-scaled", .any_seed = true,
+    .unseen = "the number of heads is a power of two")
+ROW(ALIBI_NOT_SCALED, ALIBI, .name = "alibi-not-scaled", .any_seed = true, .section = "attn-layer: Positions and norms",
     .sentence = "the ALiBi slopes are not divided by sqrt(d_head), though this model does so",
     .pytorch = "(attn_scores + alibi) * inv_norm_factor, as in Falcon",
     .numpy = "s = (q @ k.swapaxes(-1, -2) + bias) / np.sqrt(d)  # both are divided",
-    .c = "s[h][i][j] = (dot(q[i], k[j], d) + bias[h][j]) / sqrt(d)",
-    .section = "attn-layer: Positions and norms")
-ROW(ALIBI_PER_KEY_HEAD, ALIBI, .name = "alibi-per-key-head", .any_seed = true,
+    .c = "s[h][i][j] = (dot(q[i], k[j], d) + bias[h][j]) / sqrt(d)")
+ROW(ALIBI_PER_KEY_HEAD, ALIBI, .name = "alibi-per-key-head", .any_seed = true, .section = "attn-sdpa: HEADS THAT SHARE",
     .sentence = "each query head takes the slope of its key head",
     .pytorch = "slopes[h] of the query's head h, not slopes[h // (num_heads // kv_heads)]",
     .numpy = "s = s - slopes[:, None, None] * distance  # (H,) slopes, one per query head",
     .c = "slope[h], not slope[h / group]",
-    .section = "attn-sdpa: HEADS THAT SHARE", .unseen = "heads do not share keys")
+    .unseen = "heads do not share keys")
 ROW(RELATIVE_MISSING, RELATIVE, .name = "relative-missing",
     .sentence = "the relative bias is left out",
     .pytorch = "scores += position_bias, from the first layer on",
     .numpy = "s = s + table[bucket(j - i)].transpose(2, 0, 1)  # table (buckets, H)",
     .c = "s[h][i][j] += table[bucket(j - i)][h]")
-ROW(RELATIVE_ONE_WAY, RELATIVE, .name = "relative-one-way",
+ROW(RELATIVE_ONE_WAY, RELATIVE, .name = "relative-one-way", .unseen = "no query attends to a later key",
     .sentence = "later keys have no buckets of their own, as in a decoder",
     .pytorch = "bidirectional=(not self.is_decoder): True in an encoder",
     .numpy = "bucket(j - i, both_ways=True)  # half of the buckets for each side",
-    .c = "keys after the query use the second half of the buckets",
-    .unseen = "no query attends to a later key")
-ROW(RELATIVE_BOTH_WAYS, RELATIVE, .name = "relative-both-ways",
+    .c = "keys after the query use the second half of the buckets")
+ROW(RELATIVE_BOTH_WAYS, RELATIVE, .name = "relative-both-ways", .unseen = "all keys are near",
     .sentence = "half of the buckets are for later keys, as in an encoder",
     .pytorch = "bidirectional=(not self.is_decoder): False in a decoder",
     .numpy = "bucket(j - i, both_ways=False)  # all buckets for keys up to the query",
-    .c = "keys up to the query use all buckets",
-    .unseen = "all keys are near")
-ROW(RELATIVE_TURNED, RELATIVE, .name = "relative-turned",
+    .c = "keys up to the query use all buckets")
+ROW(RELATIVE_TURNED, RELATIVE, .name = "relative-turned", .unseen = "the table is the same for both sides",
     .sentence = "the relative bias swaps the keys before a query with those after it",
     .pytorch = "memory_position - context_position: key minus query",
     .numpy = "bucket(j - i)  # key minus query, not i - j",
-    .c = "bucket(j - i), not bucket(i - j)",
-    .unseen = "the table is the same for both sides")
-ROW(SINKS_MISSING, SINKS, .name = "sinks-missing",
+    .c = "bucket(j - i), not bucket(i - j)")
+ROW(SINKS_MISSING, SINKS, .name = "sinks-missing", .unseen = "the sinks are too low to take any weight",
     .sentence = "softmax leaves the sinks out of its sum",
     .pytorch = "torch.softmax(torch.cat([scaled, sinks_as_column], dim=-1), dim=-1)[..., :-1]",
     .numpy = "s = np.concatenate([s, sinks], -1)  # sinks (H, T, 1); then w[..., :-1]",
-    .c = "sum += exp(sink[h] - max), where max counts sink[h], too",
-    .unseen = "the sinks are too low to take any weight")
+    .c = "sum += exp(sink[h] - max), where max counts sink[h], too")
 #define SINK_FIXES                                                                     \
     .pytorch = "torch.cat([scaled, sinks_as_column], dim=-1), once per row, unscaled", \
     .numpy = "total = e.sum(-1, keepdims=True) + np.exp(sinks - m)  # once per row",   \
@@ -1390,59 +1253,53 @@ ROW(SINKS_MISSING, SINKS, .name = "sinks-missing",
 ROW(SINKS_REPEATED, SINKS, .name = "sinks-repeated",
     .sentence = "each sink is counted more than once", SINK_FIXES, .number = "how often", .from = 2, .to = 4096,
     .usual = 2, .whole = true)
-ROW(SINKS_BASE_2, SINKS, .name = "sinks-base-2",
+ROW(SINKS_BASE_2, SINKS, .name = "sinks-base-2", .unseen = "the sinks are 0",
     .sentence = "scores are in base 2, but the sinks are not multiplied by log2(e)",
     .pytorch = "exp2(sinks * log2e - row_max), where scores are multiplied by log2e",
     .numpy = "np.exp2(sinks * np.log2(np.e) - m)",
-    .c = "sum += exp2f(sink[h] * LOG2E - max)",
-    .unseen = "the sinks are 0")
+    .c = "sum += exp2f(sink[h] * LOG2E - max)")
 ROW(SINKS_SCALED, SINKS, .name = "sinks-scaled",
     .sentence = "the sinks are multiplied by the scale, like scores", SINK_FIXES, .unseen = "the sinks are 0")
 ROW(SINKS_NEGATIVE, SINKS, .name = "sinks-negative", .alone = true,
     .sentence = "the sinks have the wrong sign", SINK_FIXES, .unseen = "the sinks are 0")
-ROW(SINKS_ZERO, SINKS, .name = "sinks-zero", .alone = true,
-    .sentence = "each row has a sink of 0, which adds 1 to its sum, not the sink of its head", SINK_FIXES,
-    .unseen = "the sinks are 0")
-ROW(SINKS_PER_KEY_HEAD, SINKS, .name = "sinks-per-key-head",
+ROW(SINKS_ZERO, SINKS, .name = "sinks-zero", .alone = true, .unseen = "the sinks are 0",
+    .sentence = "each row has a sink of 0, which adds 1 to its sum, not the sink of its head", SINK_FIXES)
+ROW(SINKS_PER_KEY_HEAD, SINKS, .name = "sinks-per-key-head", .section = "attn-sdpa: HEADS THAT SHARE",
     .sentence = "each query head takes the sink of its key head",
     .pytorch = "sinks[h] of the query's head h, not sinks[h // (num_heads // kv_heads)]",
     .numpy = "sinks[:, None]  # (H,), one per query head",
     .c = "sink[h], not sink[h / group]",
-    .section = "attn-sdpa: HEADS THAT SHARE", .unseen = "heads do not share keys")
+    .unseen = "heads do not share keys")
 ROW(SINKS_MAXIMUM_MISSING, SINKS, .name = "sinks-maximum-missing",
     .sentence = "the row maximum is not subtracted from the sinks", SINK_FIXES, .unseen = "the row maximum is 0")
 ROW(SINKS_PER_TILE, SINKS, .name = "sinks-per-tile",
     .sentence = "each tile adds the sink again", SINK_FIXES, PER_TILE)
 #undef SINK_FIXES
-ROW(LSE_BASE_2, LSE, .name = "lse-base-2",
+ROW(LSE_BASE_2, LSE, .name = "lse-base-2", .unseen = "lse is not among the stages",
     .sentence = "lse uses a logarithm to base 2, not to base e",
     .pytorch = "torch.logsumexp(scaled, dim=-1), not torch.log2",
     .numpy = "m = s.max(-1); lse = m + np.log(np.exp(s - m[..., None]).sum(-1))",
-    .c = "lse[i] = max + log(sum), not log2",
-    .unseen = "lse is not among the stages")
-ROW(LSE_MAXIMUM_MISSING, LSE, .name = "lse-maximum-missing",
+    .c = "lse[i] = max + log(sum), not log2")
+ROW(LSE_MAXIMUM_MISSING, LSE, .name = "lse-maximum-missing", .unseen = "lse is not among the stages",
     .sentence = "lse does not add back the row maximum that softmax subtracts",
     .pytorch = "torch.logsumexp(scaled, dim=-1) adds it itself",
     .numpy = "m = s.max(-1); lse = m + np.log(np.exp(s - m[..., None]).sum(-1))",
-    .c = "lse[i] = max + log(sum), not log(sum)",
-    .unseen = "lse is not among the stages")
-ROW(LSE_BEFORE_SCALE, LSE, .name = "lse-before-scale",
+    .c = "lse[i] = max + log(sum), not log(sum)")
+ROW(LSE_BEFORE_SCALE, LSE, .name = "lse-before-scale", .unseen = "lse is not among the stages, or the scale is 1",
     .sentence = "lse uses the scores before they are scaled",
     .pytorch = "torch.logsumexp(attn_scores / head_dim**0.5, dim=-1)",
     .numpy = "lse = np.logaddexp.reduce(s / np.sqrt(d), axis=-1)",
-    .c = "max and sum run over dot(q[i], k[j], d) / sqrt(d)",
-    .unseen = "lse is not among the stages, or the scale is 1")
+    .c = "max and sum run over dot(q[i], k[j], d) / sqrt(d)")
 ROW(DROPOUT_NOT_RESCALED, DROPOUT, .name = "dropout-not-rescaled",
     .sentence = "the weights that dropout keeps are not divided by 1 - p",
     .pytorch = "nn.Dropout(p) divides; by hand: attn_weights * kept / (1 - p)",
     .numpy = "w = w * (rng.random(w.shape) >= p) / (1 - p)",
     .c = "w[i][j] = kept ? w[i][j] / (1 - p) : 0")
-ROW(DROPOUT_DIVIDED_BY_P, DROPOUT, .name = "dropout-divided-by-p",
+ROW(DROPOUT_DIVIDED_BY_P, DROPOUT, .name = "dropout-divided-by-p", .unseen = "p and 1 - p are both 0.5",
     .sentence = "the weights that dropout keeps are divided by p, not by 1 - p",
     .pytorch = "nn.Dropout(p) divides; by hand: attn_weights * kept / (1 - p)",
     .numpy = "w = w * kept / (1 - p)  # p is the share that is dropped",
-    .c = "w[i][j] = kept ? w[i][j] / (1 - p) : 0, where p is the share that is dropped",
-    .unseen = "p and 1 - p are both 0.5")
+    .c = "w[i][j] = kept ? w[i][j] / (1 - p) : 0, where p is the share that is dropped")
 ROW(DROPOUT_BEFORE_SOFTMAX, DROPOUT, .name = "dropout-before-softmax",
     .sentence = "dropout sets scores to 0 before softmax, not weights after it",
     .pytorch = "attn_weights = self.dropout(torch.softmax(scaled, dim=-1))",
@@ -1476,12 +1333,11 @@ ROW(LAYER_BIAS, LAYER, .name = "layer-bias",
     .sentence = "the biases of queries, keys and values are those of another layer", OWN_LAYER)
 ROW(LAYER_NORM, LAYER, .name = "layer-norm",
     .sentence = "the norm of the inputs is that of another layer", OWN_LAYER)
-ROW(LAYER_NORM_AFTER, LAYER, .name = "layer-norm-after",
+ROW(LAYER_NORM_AFTER, LAYER, .name = "layer-norm-after", .section = "attn-layer: Positions and norms",
     .sentence = "the norm of the inputs is the one after attention",
     .pytorch = "self.self_attn(self.input_layernorm(x)), not self.post_attention_layernorm",
     .numpy = "x = norm(x, tensors['input_layernorm.weight'])",
-    .c = "attention uses input_layernorm, the MLP post_attention_layernorm",
-    .section = "attn-layer: Positions and norms")
+    .c = "attention uses input_layernorm, the MLP post_attention_layernorm")
 ROW(LAYER_QK_NORM, LAYER, .name = "layer-qk-norm",
     .sentence = "the norms of query and key are those of another layer", OWN_LAYER)
 ROW(LAYER_SINKS, LAYER, .name = "layer-sinks", .sentence = "the sinks are those of another layer", OWN_LAYER)
@@ -1492,32 +1348,31 @@ ROW(LAYER_ROPE, LAYER, .name = "layer-rope",
 ROW(LAYER_KIND, LAYER, .name = "layer-kind",
     .sentence = "window and rotation are those of another layer, of another kind", OWN_LAYER)
 #undef OWN_LAYER
-ROW(LAYER_ADAPTER, LAYER, .name = "layer-adapter",
+ROW(LAYER_ADAPTER, LAYER, .name = "layer-adapter", .section = "attn-layer: A checkpoint",
     .sentence = "the LoRA adapter is missing, or added with another factor",
     .pytorch = "weight + lora_alpha / r * (lora_B @ lora_A), once; rslora: / r**0.5",
     .numpy = "w = w + alpha / r * b @ a  # rslora: alpha / np.sqrt(r)",
     .c = "w[i][j] += alpha / r * the sum over k of b[i][k] * a[k][j]",
-    .section = "attn-layer: A checkpoint", .forms = MISTAKE_FORMS("missing", "twice", "unscaled", "by-alpha", "other-root"))
-ROW(LAYER_QUANTISED, LAYER, .name = "layer-quantised",
+    .forms = MISTAKE_FORMS("missing", "twice", "unscaled", "by-alpha", "other-root"))
+ROW(LAYER_QUANTISED, LAYER, .name = "layer-quantised", .section = "attn-layer: Quantised weights",
     .sentence = "the quantised weights are read with another scale or zero point",
     .pytorch = "(codes - zeros) * scales, both of the group; GPTQ v1 stores zeros - 1",
     .numpy = "w = (q - zero[:, g]) * scale[:, g]  # g = np.arange(columns) // group",
     .c = "w[i][j] = (q[i][j] - zero[i][j / group]) * scale[i][j / group]",
-    .section = "attn-layer: Quantised weights",
+   
     .forms = MISTAKE_FORMS("scale-missing", "scale-inverted", "scale-next", "zero-missing", "zero-plus-1", "zero-minus-1"))
-ROW(DRAW_RAND, DRAW, .name = "draw-rand",
+ROW(DRAW_RAND, DRAW, .name = "draw-rand", .section = "attn-lessons: torch.rand and nn.Linear",
     .sentence = "torch.rand draws the matrices, but you asked attn for another way",
     .pytorch = "nn.Linear(d_in, d_out, bias=False); or run attn with --init rand",
-    .section = "attn-lessons: torch.rand and nn.Linear", .unseen = "you asked for it")
-ROW(DRAW_LINEAR, DRAW, .name = "draw-linear",
+    .unseen = "you asked for it")
+ROW(DRAW_LINEAR, DRAW, .name = "draw-linear", .section = "attn-lessons: torch.rand and nn.Linear",
     .sentence = "nn.Linear draws the matrices, but you asked attn for another way",
     .pytorch = "torch.rand(d_in, d_out); or run attn with --init linear",
     .numpy = "np.random.RandomState(SEED).randint(2**24, size=n) / 2**24  # torch.rand(n)",
-    .section = "attn-lessons: torch.rand and nn.Linear", .unseen = "you asked for it")
-ROW(DRAW_RANDN, DRAW, .name = "draw-randn",
+    .unseen = "you asked for it")
+ROW(DRAW_RANDN, DRAW, .name = "draw-randn", .section = "attn: Parameters", .unseen = "you asked for it",
     .sentence = "torch.randn draws the matrices, but you asked attn for another way",
-    .pytorch = "nn.Linear(d_in, d_out, bias=False); or run attn with --init randn",
-    .section = "attn: Parameters", .unseen = "you asked for it")
+    .pytorch = "nn.Linear(d_in, d_out, bias=False); or run attn with --init randn")
 ROW(DRAW_ORDER, DRAW, .name = "draw-order",
     .sentence = "the matrices of query, key and value are drawn in a different order",
     .pytorch = "in __init__: self.W_query first, then self.W_key, then self.W_value",
@@ -1530,41 +1385,36 @@ ROW(DRAW_SKIP, DRAW, .name = "draw-skip",
     .sentence = "other numbers are drawn between the seed and the module",
     .pytorch = "torch.manual_seed(SEED) right before the module, not once for all modules",
     .number = "how many numbers are drawn before", .to = 4294967295.0, .usual = 18, .whole = true)
-ROW(DRAW_D_OUT, DRAW, .name = "draw-d-out",
+ROW(DRAW_D_OUT, DRAW, .name = "draw-d-out", .section = "attn-lessons: Several heads, split",
     .sentence = "the projections have a different number of columns, d_out",
     .pytorch = "nn.Linear(d_in, d_out); or run attn with --d-out",
-    .section = "attn-lessons: Several heads, split", .unseen = "d_out is the same",
-    .number = "d_out, the number of columns", .from = 1, .to = 1048576, .usual = 2, .whole = true)
-ROW(DRAW_BIAS, DRAW, .name = "draw-bias",
+    .unseen = "d_out is the same", .number = "d_out, the number of columns", .from = 1, .to = 1048576, .usual = 2,
+    .whole = true)
+ROW(DRAW_BIAS, DRAW, .name = "draw-bias", .section = "attn-lessons: torch.rand and nn.Linear",
     .sentence = "the projections have biases, as nn.Linear draws them by default",
     .pytorch = "nn.Linear(d_in, d_out, bias=False), or bias=qkv_bias; or attn --qkv-bias",
-    .section = "attn-lessons: torch.rand and nn.Linear", .unseen = "the projections have biases")
-ROW(DRAW_BIAS_MISSING, DRAW, .name = "draw-bias-missing",
+    .unseen = "the projections have biases")
+ROW(DRAW_BIAS_MISSING, DRAW, .name = "draw-bias-missing", .section = "attn-lessons: torch.rand and nn.Linear",
     .sentence = "the projections are drawn without the biases that you asked for",
     .pytorch = "nn.Linear(d_in, d_out), or qkv_bias=True; or attn without --qkv-bias",
-    .section = "attn-lessons: torch.rand and nn.Linear", .unseen = "the projections have no biases")
-ROW(DRAW_HEADS, DRAW, .name = "draw-heads",
+    .unseen = "the projections have no biases")
+ROW(DRAW_HEADS, DRAW, .name = "draw-heads", .section = "attn-lessons: Several heads, split",
     .sentence = "the module has a different number of heads",
     .pytorch = "MultiHeadAttention(d_in, d_out, ..., num_heads), as in attn --heads",
-    .section = "attn-lessons: Several heads, split", .unseen = "there are as many heads",
-    .number = "how many heads", .from = 1, .to = 65536, .usual = 1, .whole = true)
-ROW(DRAW_LAYER, DRAW, .name = "draw-layer",
+    .unseen = "there are as many heads", .number = "how many heads", .from = 1, .to = 65536, .usual = 1, .whole = true)
+ROW(DRAW_LAYER, DRAW, .name = "draw-layer", .section = "attn-layer: A checkpoint",
     .sentence = "the parameters come from another layer",
     .pytorch = "model.model.layers[N].self_attn, N from 0; its inputs are hidden_states[N]",
-    .section = "attn-layer: A checkpoint",
     .number = "the layer", .from = 0, .to = 10000, .usual = 1, .whole = true)
-ROW(DRAW_SPLIT, DRAW, .name = "draw-split",
+ROW(DRAW_SPLIT, DRAW, .name = "draw-split", .unseen = "the heads are drawn that way, or there is one",
     .sentence = "the matrices are drawn as for split heads, but you asked for stacked ones",
-    .pytorch = "MultiHeadAttentionWrapper, with a module for each head, not MultiHeadAttention",
-    .unseen = "the heads are drawn that way, or there is one")
-ROW(DRAW_STACKED, DRAW, .name = "draw-stacked",
+    .pytorch = "MultiHeadAttentionWrapper, with a module for each head, not MultiHeadAttention")
+ROW(DRAW_STACKED, DRAW, .name = "draw-stacked", .unseen = "the heads are drawn that way, or there is one",
     .sentence = "the matrices are drawn as for stacked heads, but you asked for split ones",
-    .pytorch = "MultiHeadAttention, with large matrices, not MultiHeadAttentionWrapper",
-    .unseen = "the heads are drawn that way, or there is one")
-ROW(DRAW_MKL, DRAW, .name = "draw-mkl",
+    .pytorch = "MultiHeadAttention, with large matrices, not MultiHeadAttentionWrapper")
+ROW(DRAW_MKL, DRAW, .name = "draw-mkl", .section = "attn-lessons: Dropout", .unseen = "there is no dropout",
     .sentence = "Intel's MKL draws dropout: not a mistake, but another build of PyTorch",
-    .pytorch = "nothing to fix; attn --rng torch-mkl draws as this build of PyTorch does",
-    .section = "attn-lessons: Dropout", .unseen = "there is no dropout")
+    .pytorch = "nothing to fix; attn --rng torch-mkl draws as this build of PyTorch does")
 ROW(TILES_CONTEXT_NOT_RESCALED, TILES, .name = "tiles-context-not-rescaled",
     .sentence = "the running context is not rescaled when a tile raises the running maximum",
     .pytorch = "context_vec *= torch.exp(old_max - new_max), then += e @ values[..., tile, :]",
@@ -1629,88 +1479,74 @@ ROW(TILES_ROW_BEFORE_RESCALES, TILES, .name = "tiles-row-before-rescales",
     .numpy = "context = context * np.exp(old - new)[:, None]  # one per row",
     .c = "context[i][c] *= factor[i], not factor[i - 1]", PER_TILE)
 #undef PER_TILE
+#define BITS_C .c = "float16: 5 bits of exponent, 10 of fraction; bfloat16: 8 bits and 7"
 ROW(BITS_BF16, BITS, .name = "bits-bf16", .only_nan = true,
     .sentence = "the bits of float16 query, key and value are read as bfloat16",
     .pytorch = "torch.frombuffer(data, dtype=torch.float16), not torch.bfloat16",
-    .numpy = "x = np.frombuffer(data, np.float16)  # NumPy has no bfloat16",
-    .c = "float16: 5 bits of exponent, 10 of fraction; bfloat16: 8 bits and 7")
+    .numpy = "x = np.frombuffer(data, np.float16)  # NumPy has no bfloat16", BITS_C)
 ROW(BITS_QUERY_BF16, BITS, .name = "bits-query-bf16", .only_nan = true,
     .sentence = "the bits of a float16 query are read as bfloat16",
     .pytorch = "queries.to(torch.bfloat16) converts; queries.view(torch.bfloat16) does not",
-    .numpy = "q = np.frombuffer(data, np.float16)  # NumPy has no bfloat16",
-    .c = "float16: 5 bits of exponent, 10 of fraction; bfloat16: 8 bits and 7")
+    .numpy = "q = np.frombuffer(data, np.float16)  # NumPy has no bfloat16", BITS_C)
 ROW(BITS_KEY_BF16, BITS, .name = "bits-key-bf16", .only_nan = true,
     .sentence = "the bits of a float16 key are read as bfloat16",
     .pytorch = "keys.to(torch.bfloat16) converts; keys.view(torch.bfloat16) does not",
-    .numpy = "k = np.frombuffer(data, np.float16)  # NumPy has no bfloat16",
-    .c = "float16: 5 bits of exponent, 10 of fraction; bfloat16: 8 bits and 7")
+    .numpy = "k = np.frombuffer(data, np.float16)  # NumPy has no bfloat16", BITS_C)
 ROW(BITS_VALUE_BF16, BITS, .name = "bits-value-bf16", .only_nan = true,
     .sentence = "the bits of a float16 value are read as bfloat16",
     .pytorch = "values.to(torch.bfloat16) converts; values.view(torch.bfloat16) does not",
-    .numpy = "v = np.frombuffer(data, np.float16)  # NumPy has no bfloat16",
-    .c = "float16: 5 bits of exponent, 10 of fraction; bfloat16: 8 bits and 7")
+    .numpy = "v = np.frombuffer(data, np.float16)  # NumPy has no bfloat16", BITS_C)
 ROW(BITS_SWAPPED, BITS, .name = "bits-swapped", .only_nan = true,
     .sentence = "the bytes of each number are read in the wrong order",
     .pytorch = "torch.from_numpy(x.byteswap()), if x was read in the wrong order",
     .numpy = "x = x.view(x.dtype.newbyteorder())  # '<f4' is little-endian, '>f4' big",
     .c = "little-endian: the lowest byte first; big-endian: the highest")
+#define IN_FLOAT                                                    \
+    .numpy = "q, k, v = (x.astype(np.float32) for x in (q, k, v))", \
+    .c = "float sum = 0; sum += (float)q[i][c] * (float)k[j][c]: sums are float"
 ROW(DTYPE_BF16, DTYPE, .name = "dtype-bf16",
     .sentence = "everything is computed in bfloat16: not a mistake, but low precision",
-    .pytorch = "queries.float(), keys.float(), values.float(); .bfloat16() at the very end",
-    .numpy = "q, k, v = (x.astype(np.float32) for x in (q, k, v))",
-    .c = "float sum = 0; sum += (float)q[i][c] * (float)k[j][c]: sums are float")
+    .pytorch = "queries.float(), keys.float(), values.float(); .bfloat16() at the very end", IN_FLOAT)
 ROW(DTYPE_F16, DTYPE, .name = "dtype-f16",
     .sentence = "everything is computed in float16: not a mistake, but low precision",
-    .pytorch = "queries.float(), keys.float(), values.float(); .half() at the very end",
-    .numpy = "q, k, v = (x.astype(np.float32) for x in (q, k, v))",
-    .c = "float sum = 0; sum += (float)q[i][c] * (float)k[j][c]: sums are float")
+    .pytorch = "queries.float(), keys.float(), values.float(); .half() at the very end", IN_FLOAT)
 ROW(DTYPE_F8E4M3, DTYPE, .name = "dtype-f8e4m3",
     .sentence = "everything is computed in float8_e4m3fn: not a mistake, but low precision",
-    .pytorch = ".float() at the start, .to(torch.float8_e4m3fn) at the very end",
-    .numpy = "q, k, v = (x.astype(np.float32) for x in (q, k, v))",
-    .c = "float sum = 0; sum += (float)q[i][c] * (float)k[j][c]: sums are float")
+    .pytorch = ".float() at the start, .to(torch.float8_e4m3fn) at the very end", IN_FLOAT)
 ROW(DTYPE_F8E5M2, DTYPE, .name = "dtype-f8e5m2",
     .sentence = "everything is computed in float8_e5m2: not a mistake, but low precision",
-    .pytorch = ".float() at the start, .to(torch.float8_e5m2) at the very end",
-    .numpy = "q, k, v = (x.astype(np.float32) for x in (q, k, v))",
-    .c = "float sum = 0; sum += (float)q[i][c] * (float)k[j][c]: sums are float")
-ROW(OVERFLOW_F16, DTYPE, .name = "overflow-f16",
+    .pytorch = ".float() at the start, .to(torch.float8_e5m2) at the very end", IN_FLOAT)
+ROW(OVERFLOW_F16, DTYPE, .name = "overflow-f16", .unseen = "no score is above 65504",
     .sentence = "the scores are float16, where numbers above 65504 become infinite",
     .pytorch = "(queries / head_dim**0.5) @ keys.transpose(-2, -1), or .float() before",
     .numpy = "s = (q / np.sqrt(d)) @ k.swapaxes(-1, -2)  # or .astype(np.float32) before",
-    .c = "s[i][j] is a float, or q[i] is divided by sqrt(d) before the product",
-    .unseen = "no score is above 65504")
-ROW(GRAD_DELTA_MISSING, GRAD, .name = "grad-delta-missing",
+    .c = "s[i][j] is a float, or q[i] is divided by sqrt(d) before the product")
+ROW(GRAD_DELTA_MISSING, GRAD, .name = "grad-delta-missing", .unseen = "every delta is 0",
     .sentence = "delta, the row's sum of weights x their gradients, is not subtracted",
     .pytorch = "ds = p * (dp - delta), delta = (grad_out * out).sum(-1, keepdim=True)",
     .numpy = "ds = p * (dp - (p * dp).sum(-1, keepdims=True))",
-    .c = "ds[j] = p[j] * (dp[j] - delta), delta the sum of p[j] * dp[j] over j",
-    .unseen = "every delta is 0")
-ROW(GRAD_SCALE_MISSING, GRAD, .name = "grad-scale-missing",
+    .c = "ds[j] = p[j] * (dp[j] - delta), delta the sum of p[j] * dp[j] over j")
+ROW(GRAD_SCALE_MISSING, GRAD, .name = "grad-scale-missing", .unseen = "the scale is 1",
     .sentence = "the gradient with respect to the scores is not multiplied by the scale",
     .pytorch = "grad_query = (ds @ key) * scale; grad_key = (ds.mT @ query) * scale",
     .numpy = "ds = ds * scale; dq = ds @ k; dk = ds.swapaxes(-1, -2) @ q",
-    .c = "dq[i] += scale * ds[i][j] * k[j]; dk[j] += scale * ds[i][j] * q[i]",
-    .unseen = "the scale is 1")
-ROW(GRAD_SCALE_TWICE, GRAD, .name = "grad-scale-twice",
+    .c = "dq[i] += scale * ds[i][j] * k[j]; dk[j] += scale * ds[i][j] * q[i]")
+ROW(GRAD_SCALE_TWICE, GRAD, .name = "grad-scale-twice", .unseen = "the scale is 1",
     .sentence = "the gradient with respect to the scores is multiplied by the scale twice",
     .pytorch = "grad_query = (ds @ key) * scale, once; ds itself is not scaled",
     .numpy = "ds = ds * scale  # here, or after the products with k and q, not both",
-    .c = "dq[i] += scale * ds[i][j] * k[j], where ds is not scaled yet",
-    .unseen = "the scale is 1")
-ROW(GRAD_KEY_FROM_SCALED_QUERY, GRAD, .name = "grad-key-from-scaled-query",
+    .c = "dq[i] += scale * ds[i][j] * k[j], where ds is not scaled yet")
+ROW(GRAD_KEY_FROM_SCALED_QUERY, GRAD, .name = "grad-key-from-scaled-query", .unseen = "the scale is 1",
     .sentence = "grad_key uses a query that is already multiplied by the scale",
     .pytorch = "grad_key = (ds.mT @ query) * scale, with the query as given",
     .numpy = "dk = ds.swapaxes(-1, -2) @ q * scale  # q, not q * scale",
-    .c = "dk[j] += ds[i][j] * q_scaled[i], without another scale",
-    .unseen = "the scale is 1")
-ROW(GRAD_DROPOUT_MISSING, GRAD, .name = "grad-dropout-missing",
+    .c = "dk[j] += ds[i][j] * q_scaled[i], without another scale")
+ROW(GRAD_DROPOUT_MISSING, GRAD, .name = "grad-dropout-missing", .section = "attn-lessons: Dropout",
     .sentence = "the backward pass leaves out dropout",
     .pytorch = "dp = (grad_out @ v.mT) * kept / (1 - p); grad_value = dropped.mT @ grad_out",
     .numpy = "dp = dp * kept / (1 - p); dv = (w * kept / (1 - p)).swapaxes(-1, -2) @ do",
     .c = "dp[j] = kept[j] ? dp[j] / (1 - p) : 0; dv[j] += dropped[i][j] * dout[i]",
-    .section = "attn-lessons: Dropout", .forms = MISTAKE_FORMS("everywhere", "for-weights", "for-value", "everywhere-delta-kept",
-        "for-weights-delta-kept"))
+    .forms = MISTAKE_FORMS("everywhere", "for-weights", "for-value", "everywhere-delta-kept", "for-weights-delta-kept"))
 ROW(GRAD_GROUPS_NOT_SUMMED, GRAD, .name = "grad-groups-not-summed",
     .sentence = "grad_key and grad_value are not summed over the query heads that share them",
     .pytorch = "grad_key.view(b, kv_heads, group, t, d).sum(2); same for grad_value",
@@ -1722,45 +1558,42 @@ ROW(GRAD_MASK_MISSING, GRAD, .name = "grad-mask-missing",
     .pytorch = "p = torch.exp(scaled - lse[..., None]).masked_fill(masked, 0)",
     .numpy = "p = np.where(masked, 0, np.exp(s - lse[..., None]))",
     .c = "p = masked(i, j) ? 0 : exp(s[i][j] - lse[i])",
-    .unseen = "nothing is masked",
-    .forms = MISTAKE_FORMS("delta-of-context", "delta-of-weights"))
+    .unseen = "nothing is masked", .forms = MISTAKE_FORMS("delta-of-context", "delta-of-weights"))
 ROW(GRAD_SOFTCAP_MISSING, GRAD, .name = "grad-softcap-missing",
     .sentence = "the backward pass leaves out the slope of the softcap, 1 - tanh^2",
     .pytorch = "ds = ds * (1 - (capped / softcap)**2)",
     .numpy = "ds = ds * (1 - np.tanh(s / softcap)**2)",
     .c = "ds[j] *= 1 - t * t, where t = tanh(s[j] / softcap)")
-ROW(GRAD_SOFTMAX_DIAGONAL, GRAD, .name = "grad-softmax-diagonal",
+ROW(GRAD_SOFTMAX_DIAGONAL, GRAD, .name = "grad-softmax-diagonal", .section = "attn-lessons: What a score learns",
     .sentence = "the softmax gradient keeps only its diagonal, w (1 - w)",
     .pytorch = "ds = p * (dp - (p * dp).sum(-1, keepdim=True)), not p * (1 - p) * dp",
     .numpy = "ds = p * (dp - (p * dp).sum(-1, keepdims=True))  # not p * (1 - p) * dp",
-    .c = "ds[j] = p[j] * (dp[j] - delta), not p[j] * (1 - p[j]) * dp[j]",
-    .section = "attn-lessons: What a score learns")
+    .c = "ds[j] = p[j] * (dp[j] - delta), not p[j] * (1 - p[j]) * dp[j]")
 ROW(GRAD_MAXIMUM_FOR_LSE, GRAD, .name = "grad-maximum-for-lse",
     .sentence = "the backward pass recomputes the weights from the row maximum, not lse",
     .pytorch = "p = torch.exp(scaled - lse[..., None]), where lse = maximum + log(sum)",
     .numpy = "p = np.exp(s - lse[..., None])  # lse = m + np.log(l), not m",
     .c = "p = exp(s[i][j] - lse[i]), where lse[i] = m[i] + log(l[i])",
-    .unseen = "each query has one allowed key",
-    .forms = MISTAKE_FORMS("delta-of-context", "delta-of-weights"))
+    .unseen = "each query has one allowed key", .forms = MISTAKE_FORMS("delta-of-context", "delta-of-weights"))
 ROW(GRAD_TRANSPOSE_MISSING, GRAD, .name = "grad-transpose-missing",
     .sentence = "the weights are not transposed for grad_value, nor grad_scores for grad_key",
     .pytorch = "grad_value = p.mT @ grad_out; grad_key = ds.mT @ query",
     .numpy = "dv = p.swapaxes(-1, -2) @ do; dk = ds.swapaxes(-1, -2) @ q",
     .c = "dv[j] += p[i][j] * dout[i]; dk[j] += ds[i][j] * q[i]")
-ROW(GRAD_QUERY_LAST_TILE, GRAD, .name = "grad-query-last-tile",
+ROW(GRAD_QUERY_LAST_TILE, GRAD, .name = "grad-query-last-tile", .section = "attn-numbers: TWO PATHS",
     .sentence = "the last tile of keys overwrites the sum in grad_query",
     .pytorch = "grad_query = 0 before the loop over tiles of keys, not in it; then +=",
     .numpy = "dq = 0  # before the loop over tiles of keys, not in it; then +=",
     .c = "set dq[i] to 0 before the first tile of keys, not before each",
-    .section = "attn-numbers: TWO PATHS", .unseen = "one tile holds all keys", KEYS_PER_TILE)
+    .unseen = "one tile holds all keys", KEYS_PER_TILE)
 #undef KEYS_PER_TILE
-ROW(GRAD_KEY_LAST_TILE, GRAD, .name = "grad-key-last-tile",
+ROW(GRAD_KEY_LAST_TILE, GRAD, .name = "grad-key-last-tile", .section = "attn-numbers: TWO PATHS",
     .sentence = "the last tile of queries overwrites the sums in grad_key and grad_value",
     .pytorch = "grad_key = grad_value = 0 before the loop over tiles of queries; then +=",
     .numpy = "dk = dv = 0  # before the loop over tiles of queries, not in it; then +=",
     .c = "set dk[j] and dv[j] to 0 before the first tile of queries, not before each",
-    .section = "attn-numbers: TWO PATHS", .unseen = "one tile holds all queries",
-    .number = "queries per tile", .from = 1, .to = 4096, .usual = 2, .whole = true)
+    .unseen = "one tile holds all queries", .number = "queries per tile", .from = 1, .to = 4096, .usual = 2,
+    .whole = true)
 ROW(GRAD_ROPE_MISSING, GRAD, .name = "grad-rope-missing",
     .sentence = "grad_query and grad_key are not rotated back",
     .pytorch = "grad_q = grad_q * cos - rotate_half(grad_q) * sin; same for grad_k",

@@ -373,7 +373,6 @@ static void rotate_pair(const struct rope *rope, size_t pair, double cosine, dou
     y[at.to[1]] = rounded(steps.result, rounded(steps.operation, second));
 }
 
-/* Copies the unrotated columns. */
 static void copy_rest(const struct rope *rope, const double *x, double *y)
 {
     const size_t end = rope->first + rope->columns;

@@ -89,14 +89,6 @@ static bool read_positive(const char *text, size_t length, double *number)
     return decimal_to_double(text, length, number) && *number >= 1e-30 && *number <= 1e30;
 }
 
-static enum status parse_number(const struct pair *pair, const char *key, double *number, struct error *error)
-{
-    if (!read_positive(pair->text, pair->length, number))
-        return error_usage(error, "%s: %s '%.*s' is no number from 1e-30 to 1e30", pair->place, key,
-                           (int)memory_smaller(pair->length, SHOWN), pair->text);
-    return STATUS_OK;
-}
-
 static enum status parse_list(const struct pair *pair, const char *key, struct rope_list *list, struct error *error)
 {
     double number;
@@ -140,7 +132,10 @@ static enum status parse_value(const struct pair *pair, const struct key *key, s
     case VALUE_NUMBER:
         break;
     }
-    return parse_number(pair, key->name, value, error);
+    if (!read_positive(pair->text, pair->length, value))
+        return error_usage(error, "%s: %s '%.*s' is no number from 1e-30 to 1e30", pair->place, key->name,
+                           (int)memory_smaller(pair->length, SHOWN), pair->text);
+    return STATUS_OK;
 }
 
 /* Reads "key=value"; `given` has a bit for each earlier key. */
@@ -181,7 +176,6 @@ static enum status check_longest(const char *place, const struct rope_scaling *s
     return STATUS_OK;
 }
 
-/* Checks that need more than one value. */
 static enum status check_scaling(const char *place, unsigned given, const struct rope_scaling *scaling,
                                  struct error *error)
 {
@@ -201,25 +195,20 @@ static enum status check_scaling(const char *place, unsigned given, const struct
     return scaling->short_list.text != NULL ? check_longest(place, scaling, error) : STATUS_OK;
 }
 
-static enum status unknown_kind(const char *place, const char *name, struct error *error)
-{
-    char hint[128], expected[160];
-    suggest_hint(hint, sizeof hint, "", name, KINDS, ROPE_SCALING_COUNT);
-    return error_usage(error, "%s: unknown scaling '%s'%s expected %s", place, name, hint[0] ? hint : ";",
-                       text_alternatives(KINDS, ROPE_SCALING_COUNT, expected, sizeof expected));
-}
-
 enum status rope_scaling_parse(const char *place, const char *text, struct rope_scaling *scaling, struct error *error)
 {
     const size_t length = strcspn(text, ":");
     unsigned kind = 0, given = 0;
-    char name[SHOWN + 1];
+    char name[SHOWN + 1], hint[128], expected[160];
     enum status status = STATUS_OK;
     snprintf(name, sizeof name, "%.*s", (int)memory_smaller(length, SHOWN), text);
     while (kind < ROPE_SCALING_COUNT && strcmp(KINDS[kind], name) != 0)
         kind++;
-    if (kind == ROPE_SCALING_COUNT)
-        return unknown_kind(place, name, error);
+    if (kind == ROPE_SCALING_COUNT) {
+        suggest_hint(hint, sizeof hint, "", name, KINDS, ROPE_SCALING_COUNT);
+        return error_usage(error, "%s: unknown scaling '%s'%s expected %s", place, name, hint[0] ? hint : ";",
+                           text_alternatives(KINDS, ROPE_SCALING_COUNT, expected, sizeof expected));
+    }
     *scaling = ROWS[kind].usual;
     for (const char *pair = text[length] == ':' ? text + length + 1 : NULL; pair != NULL && status == STATUS_OK;) {
         const size_t end = strcspn(pair, ",");

@@ -5,6 +5,9 @@
 #include "base/libm.h"
 #include "model/stages.h"
 
+#define STAGE_GRADIENT(stage) \
+    .name = "grad_" stage, .help = "the gradient with respect to " stage ", with --grad", .backward = true
+
 #define STAGE_ROWS(ROW)                                                                                                \
     ROW(POSITIONS, .name = "positions", .help = "what --add-positions adds to each row of the inputs",                 \
         .from = STAGE_BIT(STAGE_INPUTS), .columns = STAGE_COLUMNS_D_IN, .joins_heads = true,                           \
@@ -106,82 +109,63 @@
         .whole_shape = true, .on_demand = true)                                                                        \
     ROW(GRAD_LOGITS, .name = "grad_logits", .help = "the gradient that --grad gives, with an unembedding",             \
         .columns = STAGE_COLUMNS_WORDS, .joins_heads = true, .backward = true, .hint = "look at the given gradient")   \
-    ROW(GRAD_RESIDUAL, .name = "grad_residual", .help = "the gradient with respect to residual, with --grad",          \
-        .from = STAGE_BIT(STAGE_GRAD_LOGITS), .columns = STAGE_COLUMNS_OUTPUT, .joins_heads = true, .backward = true,  \
-        .hint = "look at grad_logits . unembedding^T")                                                                 \
+    ROW(GRAD_RESIDUAL, STAGE_GRADIENT("residual"), .from = STAGE_BIT(STAGE_GRAD_LOGITS),                               \
+        .columns = STAGE_COLUMNS_OUTPUT, .joins_heads = true, .hint = "look at grad_logits . unembedding^T")           \
     ROW(GRAD_OUTPUT, .name = "grad_output", .help = "the gradient that --grad gives",                                  \
         .from = STAGE_BIT(STAGE_GRAD_RESIDUAL), .columns = STAGE_COLUMNS_OUTPUT, .joins_heads = true,                  \
         .backward = true, .hint = "look at the given gradient")                                                        \
-    ROW(GRAD_CONTEXT, .name = "grad_context", .help = "the gradient with respect to context, with --grad",             \
-        .from = STAGE_BIT(STAGE_GRAD_OUTPUT), .packed = STAGE_BIT(STAGE_GRAD_OUTPUT),                                  \
-        .columns = STAGE_COLUMNS_D_VALUE, .backward = true,                                                            \
+    ROW(GRAD_CONTEXT, STAGE_GRADIENT("context"), .from = STAGE_BIT(STAGE_GRAD_OUTPUT),                                 \
+        .packed = STAGE_BIT(STAGE_GRAD_OUTPUT), .columns = STAGE_COLUMNS_D_VALUE,                                      \
         .hint = "look at grad_output . out_proj.weight, and which columns belong to which head")                       \
-    ROW(GRAD_GATE, .name = "grad_gate", .help = "the gradient with respect to gate, with --grad",                      \
-        .from = STAGE_BIT(STAGE_GRAD_OUTPUT) | STAGE_BIT(STAGE_CONTEXT), .columns = STAGE_COLUMNS_D_VALUE,             \
-        .backward = true, .hint = "look at grad_output . out_proj.weight, times context")                              \
-    ROW(GRAD_VALUE, .name = "grad_value", .help = "the gradient with respect to value, with --grad",                   \
-        .from = STAGE_BIT(STAGE_GRAD_CONTEXT) | STAGE_BIT(STAGE_DROPPED), .columns = STAGE_COLUMNS_D_VALUE,            \
-        .of_keys = true, .backward = true,                                                                             \
+    ROW(GRAD_GATE, STAGE_GRADIENT("gate"), .from = STAGE_BIT(STAGE_GRAD_OUTPUT) | STAGE_BIT(STAGE_CONTEXT),            \
+        .columns = STAGE_COLUMNS_D_VALUE, .hint = "look at grad_output . out_proj.weight, times context")              \
+    ROW(GRAD_VALUE, STAGE_GRADIENT("value"), .from = STAGE_BIT(STAGE_GRAD_CONTEXT) | STAGE_BIT(STAGE_DROPPED),         \
+        .columns = STAGE_COLUMNS_D_VALUE, .of_keys = true,                                                             \
         .hint = "look at weights^T . grad_context: summed over the queries, and over the heads of a group")            \
-    ROW(GRAD_DROPPED, .name = "grad_dropped", .help = "the gradient with respect to dropped, with --grad",             \
+    ROW(GRAD_DROPPED, STAGE_GRADIENT("dropped"),                                                                       \
         .from = STAGE_BIT(STAGE_GRAD_CONTEXT) | STAGE_BIT(STAGE_VALUE) | STAGE_BIT(STAGE_WEIGHTS),                     \
-        .columns = STAGE_COLUMNS_KEYS, .backward = true, .hint = "look at grad_context . value^T")                     \
-    ROW(GRAD_WEIGHTS, .name = "grad_weights", .help = "the gradient with respect to weights, with --grad",             \
-        .from = STAGE_BIT(STAGE_GRAD_DROPPED) | STAGE_BIT(STAGE_DROPPED), .columns = STAGE_COLUMNS_KEYS,               \
-        .backward = true, .hint = "look at grad_context . value^T, and at dropout's factor 1/(1 - p)")                 \
-    ROW(GRAD_MASKED, .name = "grad_masked", .help = "the gradient with respect to masked, with --grad",                \
-        .from = STAGE_BIT(STAGE_GRAD_WEIGHTS) | STAGE_BIT(STAGE_WEIGHTS), .columns = STAGE_COLUMNS_KEYS,               \
-        .backward = true, .hint = "look at weights x (grad_weights - delta), delta the sum of weights x grad_weights") \
-    ROW(GRAD_CAPPED, .name = "grad_capped", .help = "the gradient with respect to capped, with --grad",                \
-        .from = STAGE_BIT(STAGE_GRAD_MASKED), .columns = STAGE_COLUMNS_KEYS, .backward = true,                         \
+        .columns = STAGE_COLUMNS_KEYS, .hint = "look at grad_context . value^T")                                       \
+    ROW(GRAD_WEIGHTS, STAGE_GRADIENT("weights"), .from = STAGE_BIT(STAGE_GRAD_DROPPED) | STAGE_BIT(STAGE_DROPPED),     \
+        .columns = STAGE_COLUMNS_KEYS, .hint = "look at grad_context . value^T, and at dropout's factor 1/(1 - p)")    \
+    ROW(GRAD_MASKED, STAGE_GRADIENT("masked"), .from = STAGE_BIT(STAGE_GRAD_WEIGHTS) | STAGE_BIT(STAGE_WEIGHTS),       \
+        .columns = STAGE_COLUMNS_KEYS,                                                                                 \
         .hint = "look at weights x (grad_weights - delta), delta the sum of weights x grad_weights")                   \
-    ROW(GRAD_SCALED, .name = "grad_scaled", .help = "the gradient with respect to scaled, with --grad",                \
-        .from = STAGE_BIT(STAGE_GRAD_CAPPED) | STAGE_BIT(STAGE_CAPPED), .columns = STAGE_COLUMNS_KEYS,                 \
-        .backward = true, .hint = "look at the softmax's gradient, and at 1 - (capped / softcap)^2")                   \
-    ROW(GRAD_SCORES, .name = "grad_scores", .help = "the gradient with respect to scores, with --grad",                \
-        .from = STAGE_BIT(STAGE_GRAD_SCALED), .columns = STAGE_COLUMNS_KEYS, .backward = true,                         \
+    ROW(GRAD_CAPPED, STAGE_GRADIENT("capped"), .from = STAGE_BIT(STAGE_GRAD_MASKED), .columns = STAGE_COLUMNS_KEYS,    \
+        .hint = "look at weights x (grad_weights - delta), delta the sum of weights x grad_weights")                   \
+    ROW(GRAD_SCALED, STAGE_GRADIENT("scaled"), .from = STAGE_BIT(STAGE_GRAD_CAPPED) | STAGE_BIT(STAGE_CAPPED),         \
+        .columns = STAGE_COLUMNS_KEYS, .hint = "look at the softmax's gradient, and at 1 - (capped / softcap)^2")      \
+    ROW(GRAD_SCORES, STAGE_GRADIENT("scores"), .from = STAGE_BIT(STAGE_GRAD_SCALED), .columns = STAGE_COLUMNS_KEYS,    \
         .hint = "look at the scale, which is 1/sqrt(d_head) unless given")                                             \
-    ROW(GRAD_QUERY, .name = "grad_query", .help = "the gradient with respect to query, with --grad",                   \
-        .from = STAGE_BIT(STAGE_GRAD_SCORES) | STAGE_BIT(STAGE_KEY), .columns = STAGE_COLUMNS_D, .backward = true,     \
-        .hint = "look at grad_scores . key")                                                                           \
-    ROW(GRAD_KEY, .name = "grad_key", .help = "the gradient with respect to key, with --grad",                         \
-        .from = STAGE_BIT(STAGE_GRAD_SCORES) | STAGE_BIT(STAGE_QUERY), .columns = STAGE_COLUMNS_D, .of_keys = true,    \
-        .backward = true,                                                                                              \
+    ROW(GRAD_QUERY, STAGE_GRADIENT("query"), .from = STAGE_BIT(STAGE_GRAD_SCORES) | STAGE_BIT(STAGE_KEY),              \
+        .columns = STAGE_COLUMNS_D, .hint = "look at grad_scores . key")                                               \
+    ROW(GRAD_KEY, STAGE_GRADIENT("key"), .from = STAGE_BIT(STAGE_GRAD_SCORES) | STAGE_BIT(STAGE_QUERY),                \
+        .columns = STAGE_COLUMNS_D, .of_keys = true,                                                                   \
         .hint = "look at grad_scores^T . query: summed over the queries, and over the heads of a group")               \
-    ROW(GRAD_SINKS, .name = "grad_sinks", .help = "the gradient with respect to sinks, with --grad",                   \
-        .from = STAGE_BIT(STAGE_GRAD_WEIGHTS) | STAGE_BIT(STAGE_LSE), .columns = STAGE_COLUMNS_HEADS,                  \
-        .backward = true, .hint = "look at minus the sink's weight x delta, summed")                                   \
-    ROW(GRAD_ALIBI_SLOPES, .name = "grad_alibi_slopes",                                                                \
-        .help = "the gradient with respect to alibi_slopes, with --grad", .from = STAGE_BIT(STAGE_GRAD_MASKED),        \
-        .columns = STAGE_COLUMNS_HEADS, .sums_square = true, .backward = true,                                         \
+    ROW(GRAD_SINKS, STAGE_GRADIENT("sinks"), .from = STAGE_BIT(STAGE_GRAD_WEIGHTS) | STAGE_BIT(STAGE_LSE),             \
+        .columns = STAGE_COLUMNS_HEADS, .hint = "look at minus the sink's weight x delta, summed")                     \
+    ROW(GRAD_ALIBI_SLOPES, STAGE_GRADIENT("alibi_slopes"), .from = STAGE_BIT(STAGE_GRAD_MASKED),                       \
+        .columns = STAGE_COLUMNS_HEADS, .sums_square = true,                                                           \
         .hint = "look at minus grad_masked x the distance of the key, summed")                                         \
-    ROW(GRAD_ATTN_MASK, .name = "grad_attn_mask", .help = "the gradient with respect to attn_mask, with --grad",       \
-        .from = STAGE_BIT(STAGE_GRAD_MASKED), .columns = STAGE_COLUMNS_MASK, .sums_square = true, .backward = true,    \
+    ROW(GRAD_ATTN_MASK, STAGE_GRADIENT("attn_mask"), .from = STAGE_BIT(STAGE_GRAD_MASKED),                             \
+        .columns = STAGE_COLUMNS_MASK, .sums_square = true,                                                            \
         .hint = "look at grad_masked, summed over the axes along which attn_mask is broadcast")                        \
-    ROW(GRAD_NORMED_QUERY, .name = "grad_normed_query",                                                                \
-        .help = "the gradient with respect to normed_query, with --grad", .from = STAGE_BIT(STAGE_GRAD_QUERY),         \
-        .columns = STAGE_COLUMNS_D, .backward = true, .hint = "look at the rotation, which must go back")              \
-    ROW(GRAD_NORMED_KEY, .name = "grad_normed_key", .help = "the gradient with respect to normed_key, with --grad",    \
-        .from = STAGE_BIT(STAGE_GRAD_KEY), .columns = STAGE_COLUMNS_D, .of_keys = true, .backward = true,              \
-        .hint = "look at the rotation, which must go back")                                                            \
-    ROW(GRAD_PROJECTED_QUERY, .name = "grad_projected_query",                                                          \
-        .help = "the gradient with respect to projected_query, with --grad",                                           \
+    ROW(GRAD_NORMED_QUERY, STAGE_GRADIENT("normed_query"), .from = STAGE_BIT(STAGE_GRAD_QUERY),                        \
+        .columns = STAGE_COLUMNS_D, .hint = "look at the rotation, which must go back")                                \
+    ROW(GRAD_NORMED_KEY, STAGE_GRADIENT("normed_key"), .from = STAGE_BIT(STAGE_GRAD_KEY), .columns = STAGE_COLUMNS_D,  \
+        .of_keys = true, .hint = "look at the rotation, which must go back")                                           \
+    ROW(GRAD_PROJECTED_QUERY, STAGE_GRADIENT("projected_query"),                                                       \
         .from = STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_GRAD_NORMED_QUERY), .columns = STAGE_COLUMNS_D,          \
-        .backward = true, .hint = "look at the rotation and the norm of query, and the scale if it is on the query")   \
-    ROW(GRAD_PROJECTED_KEY, .name = "grad_projected_key",                                                              \
-        .help = "the gradient with respect to projected_key, with --grad",                                             \
+        .hint = "look at the rotation and the norm of query, and the scale if it is on the query")                     \
+    ROW(GRAD_PROJECTED_KEY, STAGE_GRADIENT("projected_key"),                                                           \
         .from = STAGE_BIT(STAGE_GRAD_KEY) | STAGE_BIT(STAGE_GRAD_NORMED_KEY), .columns = STAGE_COLUMNS_D,              \
-        .of_keys = true, .backward = true, .hint = "look at the rotation and the norm of key")                         \
-    ROW(GRAD_PROJECTED_VALUE, .name = "grad_projected_value",                                                          \
-        .help = "the gradient with respect to projected_value, with --grad", .from = STAGE_BIT(STAGE_GRAD_VALUE),      \
-        .columns = STAGE_COLUMNS_D_VALUE, .of_keys = true, .backward = true, .hint = "look at the norm of value")      \
-    ROW(GRAD_INPUTS, .name = "grad_inputs", .help = "the gradient with respect to inputs, with --grad",                \
+        .of_keys = true, .hint = "look at the rotation and the norm of key")                                           \
+    ROW(GRAD_PROJECTED_VALUE, STAGE_GRADIENT("projected_value"), .from = STAGE_BIT(STAGE_GRAD_VALUE),                  \
+        .columns = STAGE_COLUMNS_D_VALUE, .of_keys = true, .hint = "look at the norm of value")                        \
+    ROW(GRAD_INPUTS, STAGE_GRADIENT("inputs"),                                                                         \
         .from = STAGE_GRAD_OPERANDS | STAGE_BIT(STAGE_GRAD_GATE) | STAGE_BIT(STAGE_GRAD_RESIDUAL),                     \
-        .columns = STAGE_COLUMNS_D_IN, .joins_heads = true, .backward = true,                                          \
-        .hint = "look at the sum over query, key and value")                                                           \
-    ROW(GRAD_KEY_INPUTS, .name = "grad_key_inputs", .help = "the gradient with respect to key_inputs, with --grad",    \
-        .from = STAGE_GRAD_OPERANDS, .columns = STAGE_COLUMNS_D_KEY_IN, .of_keys = true, .joins_heads = true,          \
-        .backward = true, .hint = "look at the sum over key and value")                                                \
+        .columns = STAGE_COLUMNS_D_IN, .joins_heads = true, .hint = "look at the sum over query, key and value")       \
+    ROW(GRAD_KEY_INPUTS, STAGE_GRADIENT("key_inputs"), .from = STAGE_GRAD_OPERANDS, .columns = STAGE_COLUMNS_D_KEY_IN, \
+        .of_keys = true, .joins_heads = true, .hint = "look at the sum over key and value")                            \
     ROW(GRAD_PARAMETERS, .name = "grad_parameters", .help = "the gradient of each parameter",                          \
         .from = STAGE_GRAD_OPERANDS | STAGE_BIT(STAGE_GRAD_OUTPUT) | STAGE_BIT(STAGE_CONTEXT),                         \
         .columns = STAGE_COLUMNS_PARAMETERS, .backward = true,                                                         \

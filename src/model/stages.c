@@ -26,22 +26,22 @@ static bool is_called(const char *own, const char *name, size_t length)
 
 enum stage stage_find(const char *name, size_t length)
 {
-    for (int stage = 0; stage < STAGE_NAMES; stage++) {
+    for (enum stage stage = 0; stage < STAGE_NAMES; stage++) {
         bool found = is_called(STAGES[stage].name, name, length);
         for (int i = 0; i < STAGE_ALIASES; i++)
             found = found || is_called(STAGES[stage].aliases[i], name, length);
         if (found)
-            return (enum stage)stage;
+            return stage;
     }
     return STAGE_NAMES;
 }
 
 enum stage stage_meant(const char *name)
 {
-    int stage = 0;
+    enum stage stage = 0;
     while (stage < STAGE_NAMES && !suggest_knows(STAGES[stage].foreign, name))
         stage++;
-    return (enum stage)stage;
+    return stage;
 }
 
 bool stage_exists(enum stage stage)
@@ -88,10 +88,10 @@ bool stage_is_shares(enum stage stage)
 
 enum stage stage_packed(enum stage stage)
 {
-    int packed = 0;
+    enum stage packed = 0;
     while (packed < STAGE_COUNT && STAGES[stage].packed != STAGE_BIT(packed))
         packed++;
-    return packed < STAGE_COUNT ? (enum stage)packed : stage;
+    return packed < STAGE_COUNT ? packed : stage;
 }
 
 bool stage_is_of_mask(enum stage stage)
@@ -117,8 +117,8 @@ bool stage_is_square(enum stage stage)
 uint64_t stage_statistics(uint64_t stages)
 {
     uint64_t statistics = 0;
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (!stage_has_columns((enum stage)stage))
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
+        if (!stage_has_columns(stage))
             statistics |= stages & STAGE_BIT(stage);
     return statistics;
 }
@@ -136,8 +136,8 @@ bool stage_is_drawn(enum stage stage)
 
 enum stage stage_of_numbers(enum stage stage)
 {
-    for (int source = 0; source < STAGE_COUNT && STAGES[stage].repeats; source++)
+    for (enum stage source = 0; source < STAGE_COUNT && STAGES[stage].repeats; source++)
         if (STAGES[stage].from & STAGE_BIT(source))
-            return (enum stage)source;
+            return source;
     return stage;
 }

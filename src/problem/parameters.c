@@ -140,7 +140,7 @@ double parameters_eps(double said, enum norm_kind kind)
 
 void parameters_say_norms(struct parameters *parameters, const struct parameters_plan *plan)
 {
-    for (int id = 0; id < NORM_COUNT; id++) {
+    for (enum norm_id id = 0; id < NORM_COUNT; id++) {
         const enum norm_kind said = plan->norms[id], kind = said == NORM_KIND_COUNT ? NORM_NONE : said;
         parameters->norms[id] = (struct norm){.kind = kind, .eps = parameters_eps(plan->norm_eps[id], kind)};
     }
@@ -234,7 +234,7 @@ enum status parameters_draw(struct parameters *parameters, const struct paramete
     if (parameters->modules == NULL)
         return error->status;
     for (size_t module = 0; module < plan->module_count; module++)
-        for (int i = 0; i < PROJECTION_COUNT; i++) {
+        for (enum projection_id i = 0; i < PROJECTION_COUNT; i++) {
             const enum projection_id id =
                 (enum projection_id)(plan->order != NULL ? strchr(LETTERS, plan->order[i]) - LETTERS : i);
             if (draw_projection(&parameters->modules[module].projections[id], id, plan, generator, arena, error) !=

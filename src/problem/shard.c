@@ -94,11 +94,11 @@ static uint64_t hash_parameters(uint64_t hash, const struct parameters *paramete
     const struct latent *latent = &parameters->latent;
     const struct projection *steps[] = {&latent->query_a, &latent->query_b, &latent->key_value_a, &latent->key_value_b};
     for (size_t module = 0; module < parameters->module_count; module++)
-        for (int id = 0; id < PROJECTION_COUNT; id++)
+        for (enum projection_id id = 0; id < PROJECTION_COUNT; id++)
             hash = hash_projection(hash, &parameters->modules[module].projections[id]);
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
         hash = hash_projection(hash, steps[i]);
-    for (int id = 0; id < NORM_COUNT; id++)
+    for (enum norm_id id = 0; id < NORM_COUNT; id++)
         hash = hash_norm(hash, &parameters->norms[id]);
     hash = hash_norm(hash_norm(hash, &latent->query_norm), &latent->key_value_norm);
     hash = hash_projection(hash, &parameters->gate);
@@ -116,7 +116,7 @@ static uint64_t hash_mask(uint64_t hash, const struct problem *problem)
         hash = hash_bytes(hash_text(hash, "sequences"), mask->sequences.query_starts, bytes);
         hash = hash_bytes(hash, mask->sequences.key_starts, bytes);
     }
-    for (int rule = 0; rule < MASK_RULE_COUNT; rule++) {
+    for (enum mask_rule rule = 0; rule < MASK_RULE_COUNT; rule++) {
         const struct mask_given *given = &mask->given[rule];
         if (given->number != 0)
             hash = hash_bytes(hash_text(hash, MASKS[rule].option), &given->number, sizeof given->number);
@@ -184,7 +184,7 @@ uint64_t shard_library(const struct problem *problem, bool fused)
         if (stage_exists(problem->chosen.stages[i]))
             asked |= STAGE_BIT(problem->chosen.stages[i]);
     const uint64_t stages = stage_closure(asked);
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
         if (stages & STAGE_BIT(stage))
             functions |= STAGES[stage].libm;
     if (problem->scaling.softcap <= 0)

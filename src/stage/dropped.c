@@ -4,7 +4,6 @@
 #include "base/decimal.h"
 #include "model/stage_id.h"
 #include "stage/explained.h"
-#include "stage/gradient.h"
 #include "stage/stage.h"
 
 #include <stdio.h>

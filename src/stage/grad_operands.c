@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The gradients at both ends of a row: the given one, and that with respect to query. */
 #include "stage/dot_products.h"
-#include "stage/gradient.h"
+#include "stage/explained.h"
 #include "stage/words.h"
 
 #include <stdio.h>
@@ -78,7 +78,6 @@ static void explain_context(struct explanation *e, enum stage stage, struct expl
                                           .prepare = prepare});
 }
 
-/* Explains what each allowed key adds to a column. */
 static void explain_column_of(struct explanation *e, enum stage stage, struct explain_place place, size_t column,
                               const char *heading)
 {

@@ -4,7 +4,7 @@
  * slope is 1 - tanh^2, and the scale. */
 #include "base/decimal.h"
 #include "model/stage_id.h"
-#include "stage/gradient.h"
+#include "stage/explained.h"
 #include "stage/scaled.h"
 
 #include <math.h>

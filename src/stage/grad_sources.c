@@ -3,7 +3,6 @@
  * compute/backward_operands.c makes them. */
 #include "model/stage_id.h"
 #include "stage/explained.h"
-#include "stage/gradient.h"
 #include "stage/latent.h"
 #include "stage/operand_steps.h"
 #include "stage/words.h"

@@ -3,7 +3,6 @@
  * Forbidden keys, and all keys of an empty row, have the gradient 0: their weights are constant. */
 #include "base/decimal.h"
 #include "stage/explained.h"
-#include "stage/gradient.h"
 
 #include <math.h>
 

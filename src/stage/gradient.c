@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "stage/gradient.h"
-
 #include "stage/explained.h"
 
 #include <stdio.h>
 
-/* Explains a cell whose key is masked. */
 static bool prepare_masked(struct explanation *e, struct explain_lines *line)
 {
     char rule[WORKED_LINE_CELL_BYTES / 2];

@@ -37,7 +37,7 @@ static bool is_moved(const struct mask *mask)
 /* Adds the keys that rules exempt from rules of position: after the query, or before it as well. */
 static void add_lifted(const struct mask *mask, bool before, struct text *text)
 {
-    for (int rule = 0; rule < MASK_RULE_COUNT; rule++) {
+    for (enum mask_rule rule = 0; rule < MASK_RULE_COUNT; rule++) {
         const struct mask_functions *functions = MASKS[rule].functions;
         if (functions->unless != NULL && functions->applies(mask) && (!before || !functions->after_alone))
             text_add(text, "%s", functions->unless);
@@ -59,6 +59,8 @@ static void add_rules(const struct mask *mask, struct text *text)
         const struct mask_functions *functions = MASKS[i % MASK_RULE_COUNT].functions;
         char said[160];
         struct text rule = text_begin(said, sizeof said);
+        if (functions->rule_words != NULL && functions->applies(mask))
+            text_add(&rule, "%s", functions->rule_words);
         if (functions->rule != NULL && functions->applies(mask))
             functions->rule(mask, &words, &rule);
         if (said[0] != '\0')

@@ -4,7 +4,7 @@
 
 #include "base/decimal.h"
 #include "stage/dot_products.h"
-#include "stage/gradient.h"
+#include "stage/explained.h"
 #include "stage/head.h"
 
 #include <math.h>

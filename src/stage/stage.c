@@ -68,11 +68,10 @@ bool stage_is_made_by_row(enum stage stage)
 /* Others come with query, key and value, repeat a stage, join the heads, or are sums over rows. */
 enum stage stage_unmade(uint64_t stages)
 {
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (stages & STAGE_BIT(stage) && !stage_is_made_by_row((enum stage)stage) &&
-            stage_is_attended((enum stage)stage) && !STAGES[stage].repeats && !STAGES[stage].backward &&
-            !STAGES[stage].joins_heads)
-            return (enum stage)stage;
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
+        if (stages & STAGE_BIT(stage) && !stage_is_made_by_row(stage) && stage_is_attended(stage) &&
+            !STAGES[stage].repeats && !STAGES[stage].backward && !STAGES[stage].joins_heads)
+            return stage;
     return STAGE_NAMES;
 }
 

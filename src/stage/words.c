@@ -3,7 +3,7 @@
  * has no norm and no MLP, so from the weights on it is linear up to the logits. */
 #include "stage/words.h"
 
-#include "stage/gradient.h"
+#include "stage/explained.h"
 #include "stage/projections.h"
 #include "stage/stage.h"
 
@@ -51,12 +51,6 @@ static void make_residual(const struct words_row *words, const double *output, d
         residual[i] = words->inputs != NULL ? residual[i] + output[i] : output[i];
 }
 
-static void make_logits(const struct words_row *words, const double *residual, double *logits)
-{
-    const struct problem_sizes *size = &words->problem->size;
-    projection_row(words->problem, residual, words->unembedding, words->bias, logits, size->d_in, size->words);
-}
-
 /* Writes exp(logit - largest) of each word, (V); returns their sum. */
 static double exponentials(const double *logits, size_t count, double *largest, double *powers)
 {
@@ -84,7 +78,7 @@ void words_row_make(const struct words_row *words, enum stage stage, const doubl
     if (stage == STAGE_RESIDUAL)
         make_residual(words, before, row);
     else if (stage == STAGE_LOGITS)
-        make_logits(words, before, row);
+        projection_row(problem, before, words->unembedding, words->bias, row, problem->size.d_in, problem->size.words);
     else
         make_probabilities(words, before, row);
     dtype_round(problem_stage_dtype(problem, stage), row, problem_columns(problem, stage));
@@ -112,7 +106,6 @@ static void explain_residual(struct explanation *e, enum stage stage, struct exp
                                           .given = {explain_numbers(STAGE_INPUTS, e->operand)}});
 }
 
-/* Names the word of a line about a column. */
 static void name_word(const struct explanation *e, struct explain_lines *line)
 {
     const char **words = e->problem->labels.words.texts;

@@ -369,7 +369,6 @@ static void write_loss(struct json *json, const struct problem *problem)
     json_close(json);
 }
 
-/* One JSON object in a script. */
 static struct json open_script(const char *id, struct output *output)
 {
     struct json json = {.output = output, .lines = true, .script = true};
@@ -427,7 +426,7 @@ void page_write_job(const struct result *result, int precision, struct output *o
     write_tokens(&json, problem);
     close_script(&json);
     json = open_script("mistakes", output); /* all of them: the page knows which it can make */
-    for (int id = 0; id < MISTAKE_COUNT; id++)
+    for (enum mistake id = 0; id < MISTAKE_COUNT; id++)
         json_text(&json, MISTAKES[id].name, MISTAKES[id].sentence);
     close_script(&json);
 }

@@ -160,14 +160,6 @@ static void write_table(const struct page_table *table, void *context)
     close_numbers(&base64);
 }
 
-static void write_operands(struct result *result, struct output *output)
-{
-    for (size_t i = 0; i < result->table_count; i++)
-        if (STAGES[result->tables[i].stage].operand)
-            write_rows(result, &result->tables[i], result->tables[i].name, false, output);
-    write_before(result, output);
-}
-
 /* The gradient that --grad gives; or that with respect to the context, where the page starts late and ends there. */
 static void write_loss(struct result *result, struct output *output)
 {
@@ -203,10 +195,14 @@ enum status page_write_numbers(const struct writing *writing)
     for (enum stage stage = 0; stage < STAGE_COUNT && problem->mistake.recipe != NULL; stage++)
         if (STAGES[stage].on_page && !STAGES[stage].operand)
             write_made(result, stage, output);
-    if (page_starts_late(problem) == NULL)
+    const bool late = page_starts_late(problem) != NULL;
+    if (!late)
         page_tables_each(problem, write_table, &tables);
-    else
-        write_operands(result, output);
+    for (size_t i = 0; i < result->table_count && late; i++)
+        if (STAGES[result->tables[i].stage].operand)
+            write_rows(result, &result->tables[i], result->tables[i].name, false, output);
+    if (late)
+        write_before(result, output);
     for (enum projection_id id = 0; id < PROJECTION_COUNT; id++)
         if (operand_is_rotated(problem, id))
             write_rotations(problem, id, output);

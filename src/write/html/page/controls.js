@@ -144,7 +144,6 @@ function takeOut(token) {
     byId('tokens-list').querySelectorAll('.token-name')[within(token, tokenCount())].focus();
 }
 
-/* Puts a field in place of the label. */
 function renameToken(token) {
     const chip = byId('tokens-list').children[token], { item } = state;
     const field = element('input', { type: 'text', class: 'rename', maxlength: '200', 'aria-label': 'Label of the token' });
@@ -239,7 +238,6 @@ function showPast() {
     byId('modes').disabled = !isEdited();
 }
 
-/* Shows a message to the reader. */
 function tell(text) {
     if (byId('told').textContent !== text) byId('told').textContent = text;
 }

@@ -87,7 +87,6 @@ function beginDrag(event, name, cell) {
     event.currentTarget.setPointerCapture(event.pointerId);
 }
 
-/* Whether the pointer drags a number. */
 function continueDrag(event) {
     if (!drag) return false;
     if (!drag.moved && Math.abs(event.clientX - drag.from) < DRAG_BEGINS) return true;

@@ -45,7 +45,6 @@ function growAxis(numbers, shape, axis, made) {
     };
 }
 
-/* Changes each axis of tokens of the mask. */
 function changeMask(mask, tokens, change) {
     const axes = [2, 3].filter((axis) => mask.shape[axis] > 1 || tokens === 1);
     return axes.reduce((before, axis) => ({ ...before, ...change(before.numbers, before.shape, axis) }), mask);
@@ -87,7 +86,6 @@ function withoutToken(model, { token }) {
     });
 }
 
-/* Why no token can be added. */
 function whyNoMore(model) {
     const { context_length: most } = model.job.given;
     if (model.starts === 'operands') return 'This page starts at query, key and value: there are no inputs to add to.';

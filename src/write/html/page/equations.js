@@ -109,7 +109,6 @@ function givenHead(model, id, item, head) {
     return numbers.subarray(at, at + rows * columns);
 }
 
-/* The key and value head of a query head. */
 const keyHeadOf = (model, head) => (model.groups ? model.groups(head) : Math.floor(head / (model.heads / model.keyHeads)));
 
 function makeOperand(evaluation, id, item, head) {
@@ -287,7 +286,6 @@ function makeContext(evaluation, line) {
     return madeRow(model, 'context', line, model.dValue, () => (made.context || computeContext)(evaluation, line));
 }
 
-/* As src/stage/entropy.c computes it. */
 function makeEntropy(evaluation, { weights }) {
     let entropy = 0;
     for (const weight of weights) entropy -= weight === 0 ? 0 : weight * Math.log(weight);
@@ -430,7 +428,6 @@ function squareTable(evaluation, stage, item, head) {
     return table;
 }
 
-/* A matrix of the inputs or of a parameter. */
 function heldTable(model, name, item, head) {
     const table = model.tables.get(name), { shape } = table, [rows, columns] = shape.length > 1 ? shape.slice(-2) : [1, shape[0]];
     const first = shape.length === 4 ? placeIn4(table, item, head, 0, 0) : shape.length === 3 ? item * rows * columns : 0;
@@ -479,7 +476,6 @@ function takenOperand(evaluation, id, item, head) {
     return role === 'inputs' ? cutInputs(evaluation, item, head) : evaluation.operand(role, item, head);
 }
 
-/* The stages that a mistake computes differently. */
 function wrongStages({ stages = {}, taken = {} }) {
     const ofRoles = [...(taken.query || taken.key ? ['scores'] : []), ...(taken.value ? ['context'] : [])];
     const { projected, ...others } = stages;

@@ -285,7 +285,6 @@ function cappedStep({ model: { settings: { softcap } } }, line, key, formula) {
         formulaLine(`${softcap} × tanh(${numberText(line.scaled[key])} / ${softcap}) ${sign} `, result(line.capped[key], 'capped')));
 }
 
-/* Why a key is masked, in words. */
 function whyMasked(model, line, key) {
     const span = spanOf(model, line.item, line.query), at = span.position + 1, name = `key ${key + 1}`, { causal, left, right } = model.settings;
     const where = span.position === line.query ? `query ${line.query + 1}` : `position ${at} of query ${line.query + 1}`;
@@ -370,7 +369,6 @@ function squareStep(evaluation, { name, formula }, line, key) {
     return make(evaluation, line, key, formula);
 }
 
-/* The steps of a cell, up to its own stage. */
 function squareSteps(evaluation, stage, item, head, row, key) {
     const line = evaluation.line(item, head, row), shown = evaluation.stages.filter(({ name }) => name in SQUARE_STEPS);
     const upTo = shown.findIndex(({ name }) => name === stage), steps = upTo < 0 ? [{ name: stage, formula: '' }] : shown.slice(0, upTo + 1);
@@ -382,7 +380,6 @@ function squareSteps(evaluation, stage, item, head, row, key) {
 
 const formulaOfStage = (evaluation, stage) => (evaluation.stages.find(({ name }) => name === stage) || { formula: '' }).formula;
 
-/* How the weights of some keys are computed, a line each. */
 function weightLines(evaluation, line, keys) {
     const usual = (key) => line.exponentials && [`exp(${numberText(line.cast[key])} − ${operandText(line.maximum)}) / ${numberText(line.sum)}`,
         Math.exp(shownNumber(line.cast[key]) - shownNumber(line.maximum)) / shownNumber(line.sum)];
@@ -390,7 +387,6 @@ function weightLines(evaluation, line, keys) {
         .filter(([, arises]) => arises).map(([key, [text, value]]) => formulaLine(`${text} ${relation(value, line.weights[key])} ${numberText(line.weights[key])}`));
 }
 
-/* How a column of some values is computed, a line each. */
 function valueLines(evaluation, line, keys, column) {
     const { model } = evaluation, own = keyHeadOf(model, line.head);
     if (model.starts === 'operands' || job.isWrong('value') || evaluation.mistake.taken?.value || normOf(model, NORM_NAMES.value)) return [];
@@ -489,7 +485,6 @@ function addedStep(evaluation, item, row, column, made, stage) {
     return [formulaLine(`${numberText(a)} + ${operandText(b)} ${relation(shownNumber(a) + shownNumber(b), made, Math.abs(a) + Math.abs(b))} `, result(made, stage))];
 }
 
-/* A button that leads to a head's weight of a key. */
 function toWeight(text, head, row, key) {
     const button = element('button', { type: 'button', class: 'plain', title: `the weights of head ${head + 1}` }, text);
     button.addEventListener('click', () => { state.head = head; chooseCell('weights', row, key); });

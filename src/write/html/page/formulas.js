@@ -29,7 +29,6 @@ function scaledFormula(model) {
     return scale === 1 / Math.sqrt(model.dHead) ? `scores / sqrt(${model.dHead})` : `scores x ${scale}`;
 }
 
-/* The rules that mask a key, one after another. */
 function maskRules(model) {
     const { settings, hasLengths, job } = model, mask = maskOf(model);
     const { causal, left, right } = settings, query = hasLengths || job.offsets.some((offset) => offset !== 0) ? "query's position" : 'query';

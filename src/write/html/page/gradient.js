@@ -248,7 +248,6 @@ const GRADIENT_FORMULAS = {
     alibi_slopes: () => '- sum(grad_masked x |key - query|)',
 };
 
-/* How the gradient with respect to a table is computed. */
 function gradientFormula(model, name) {
     const why = whyNoGradients(model), plain = plainName(name), [, side] = /^W_(query|key|value)/.exec(plain) || [];
     if (why !== null) return why;

@@ -29,7 +29,6 @@ const whyFixed = () => (job.wrong !== null || job.given.mistake !== undefined
     : null);
 const isEditable = (name) => whyFixed() === null && state.layer === 'numbers' && heldTableOf(name) !== null && heldTableOf(name).editable;
 
-/* All tables in order: inputs, parameters, stages. */
 function tableNames() {
     return [...model.tables.keys(), ...after.stages.map((stage) => stage.name)]
         .map(plainName).filter((name, i, names) => names.indexOf(name) === i);

@@ -159,7 +159,6 @@ function cutInputs({ model }, item, head) {
     return Float64Array.from({ length: keys * d }, (nothing, i) => numbers[Math.floor(i / d) * width + head * step + (i % d)]);
 }
 
-/* A column of the head's weights. */
 const columnOfWeights = (evaluation, { item, head, row }) =>
     Float64Array.from({ length: evaluation.model.keys }, (nothing, key) => evaluation.line(item, head, key).dropped[row]);
 

@@ -29,7 +29,6 @@ function showLargeText() {
     byId('large-note').textContent = lost ? 'Before the edits this table had another shape.' : '';
 }
 
-/* The colours of the cells. */
 const barColour = (number) => colours().stops[NEUTRAL + (number < 0 ? -2 : 2)];
 
 /* The chosen row as bars, where its numbers do not fit into the table. */

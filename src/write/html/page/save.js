@@ -29,7 +29,6 @@ function tableText({ shape, numbers, transposed }) {
     return listText(numbers.map((nothing, i) => numbers[(i % rows) * columns + Math.floor(i / rows)]), [columns, rows]);
 }
 
-/* The mechanism that computes it. */
 function mechanismOf({ job, settings, starts }) {
     if (starts === 'operands') return 'sdpa';
     return job.splits ? 'multihead' : settings.causal ? 'causal' : 'self';
@@ -85,7 +84,6 @@ function areSlopesMade(model) {
     return model.starts === 'inputs' && ['slopes', 'scaled'].includes(model.job.given.alibi) && numbers.every((slope, head) => slope === made[head]);
 }
 
-/* What is given for each head, and the mask. */
 function masksToSave(model) {
     const given = Array.from(model.tables.values()).filter(({ name, what }) => what === 'mask' && !(name === 'alibi_slopes' && areSlopesMade(model)));
     return given.map((table) => [table.name, table.name === 'attn_mask' ? maskText(table) : listText(table.numbers, table.shape)]);

@@ -334,7 +334,6 @@ function drawColumnLabels(context, shown, layout, marked) {
     });
 }
 
-/* What each row of shares adds up to. */
 function drawSums(context, shown, layout) {
     if (!hasSums(shown) || layout.cellHeight < LEAST_LABELLED) return;
     context.textAlign = 'right';
@@ -367,7 +366,6 @@ function strokeCells(context, layout, row, column, rows, columns) {
         Math.max(columns * layout.cell, 4), Math.max(rows * layout.cellHeight, 4));
 }
 
-/* Marks the row and the column of the chosen query and key. */
 function drawMarks(context, shown, layout, place) {
     const [down, across] = axesOf(shown.name);
     context.strokeStyle = colours().accent;

@@ -112,7 +112,6 @@ const firstThere = (...names) => names.find(isThere);
 const ADDED = { embedded: () => ['inputs', 'positions'], residual: () => [firstThere('embedded', 'inputs'), firstThere('output', 'context')] };
 const saidAdded = ({ at }, made) => saidSum({ pairs: ADDED[made]().map((name) => [at(name, 0)]), made: at(made, 0) });
 
-/* The words from the likeliest on. */
 function wordsOf(row) {
     const { columns, numbers } = walkTable('logits');
     return heaviestOf([...Array(columns).keys()], numbers.subarray(row * columns, (row + 1) * columns));
@@ -209,7 +208,6 @@ function barsOf(few, scoreOf, shareOfOne) {
     return rowOf('bars', '', cellsOf(few, (i) => ({ bar: shareOfOne(i), from: Math.max(0.05, (scoreOf(i) - least) / (most - least || 1)) || 0 })));
 }
 
-/* The values, each times its weight, and their sum. */
 function drawMix({ at, line, keys, keyName, looked }) {
     const shown = looked.slice(0, MOST_MIXED).sort((a, b) => a - b), columns = fewOf(walkTable('context').columns, (i) => walkValue(at('context', i)));
     const scaled = (key) => (i) => ({ name: 'context', number: line.dropped[key] * walkValue(cellAt('value', key, i)), source: cellAt('value', key, i) });

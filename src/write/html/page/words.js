@@ -51,7 +51,6 @@ const hasWordStage = (model, stage) => model.tables.has(stage === 'embedded' ? '
 
 /* --- sentences --------------------------------------------------------------------------------------------------- */
 
-/* The row of the embedding of a word. */
 function wordRow(word) {
     const at = VOCABULARY.indexOf(word), embedding = numbersNamed('embedding'), columns = embedding.length / VOCABULARY.length;
     if (at < 0) refuse(`The vocabulary has no word "${word}".`);
@@ -70,7 +69,6 @@ function positionRow(position, columns) {
     return table.subarray(position * columns, (position + 1) * columns);
 }
 
-/* The table of positions for so many tokens. */
 function resizePositions(table, tokens) {
     const [had, columns] = table.shape, rows = Array.from({ length: tokens }, (nothing, row) =>
         Array.from(row < had ? table.numbers.subarray(row * columns, (row + 1) * columns) : positionRow(row, columns)));
