@@ -71,10 +71,9 @@ static enum status take_file(struct heads *heads, const char *path, struct arena
     if (found)
         return STATUS_OK;
     if (!layer_of_file(path, &layer) && !asked)
-        return error_usage(error,
-                           "%s: of which layer? Type --layer N, or name the file hidden-N or its tensors "
-                           "hidden_states.N",
-                           file.source);
+        return error_usage(
+            error, "%s: of which layer? Type --layer N, or name the file hidden-N or its tensors hidden_states.N",
+            file.source);
     return take_layer(heads, &file, NULL, asked ? (size_t)options->layer : layer, arena, error);
 }
 

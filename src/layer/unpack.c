@@ -496,8 +496,7 @@ static enum status check_packing(const struct unpacking *unpacking)
             source, path);
     if (naming->packed != NULL && packing == PACKING_SEPARATE)
         return error_usage(unpacking->error,
-                           "%s: %.200s has query, key and value in one weight; expected --packing blocks or "
-                           "groups",
+                           "%s: %.200s has query, key and value in one weight; expected --packing blocks or groups",
                            source, path);
     return STATUS_OK;
 }

@@ -146,8 +146,8 @@ static enum status take_map(const struct json_reader *reader, const cJSON *map, 
                                reader->source, item->string, json_kind_name(item));
         if (!is_plain(item->valuestring))
             return error_usage(reader->error,
-                               "%s: weight_map: %.200s: '%.200s' is not a plain name; expected the name of a "
-                               "file in the folder of the index",
+                               "%s: weight_map: %.200s: '%.200s' is not a plain name; expected the name of a file in "
+                               "the folder of the index",
                                reader->source, item->string, item->valuestring);
         items[at++] = item;
     }
@@ -164,8 +164,7 @@ static enum status take_index(const struct json_reader *reader, const cJSON *roo
     const cJSON *map = cJSON_GetObjectItemCaseSensitive(root, "weight_map");
     if (map == NULL)
         return error_usage(reader->error,
-                           "%s: no weight_map; expected an index of shards, which names the file of "
-                           "each tensor",
+                           "%s: no weight_map; expected an index of shards, which names the file of each tensor",
                            reader->source);
     if (!cJSON_IsObject(map))
         return error_usage(reader->error, "%s: weight_map: expected an object of tensors and their files, got %s",
@@ -318,16 +317,16 @@ static enum status choose_one(const struct checkpoint *checkpoint, const char **
             return error->status;
         if (count > 1)
             return error_usage(error,
-                               "%s: %zu files end in %s, and no index says what is in them; name the one to "
-                               "read, or model.safetensors.index.json",
+                               "%s: %zu files end in %s, and no index says what is in them; name the one to read, or "
+                               "model.safetensors.index.json",
                                checkpoint->source, count, ENDS[i]);
         if (count == 1)
             return STATUS_OK;
     }
-    return error_usage(error,
-                       "%s: a folder without a checkpoint; expected model.safetensors, pytorch_model.bin, or "
-                       "the index of shards",
-                       checkpoint->source);
+    return error_usage(
+        error,
+        "%s: a folder without a checkpoint; expected model.safetensors, pytorch_model.bin, or the index of shards",
+        checkpoint->source);
 }
 
 static enum status open_folder(struct checkpoint *checkpoint, struct error *error)
@@ -443,8 +442,8 @@ enum status checkpoint_take(const struct checkpoint *checkpoint, const char *nam
                            found->source, name, found->dtype, BLOCK_NAMES);
     if (bytes->dtype == DTYPE_COUNT)
         return error_usage(error,
-                           "%s: %s: attn does not read dtype '%.40s'; expected %s; dequantize them first: "
-                           "load the model in bfloat16 and save it by save_pretrained",
+                           "%s: %s: attn does not read dtype '%.40s'; expected %s; dequantize them first: load the "
+                           "model in bfloat16 and save it by save_pretrained",
                            found->source, name, found->dtype, DTYPE_LIST(dtype_safetensors));
     if (!named_tensor_is_usable(found))
         return error_usage(error, "%s: %s: %s; expected numbers in 1 to %d axes", found->source, name,

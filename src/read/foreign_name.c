@@ -29,8 +29,8 @@ static const struct {
 };
 
 /* The three projections in one matrix. */
-static const char PACKED[] = "cattn qkv qkvproj wqkv toqkv inproj querykeyvalue wpack qkvlinear attnqkv qkvweight "
-                             "inprojection kv kvproj tokv";
+static const char PACKED[] =
+    "cattn qkv qkvproj wqkv toqkv inproj querykeyvalue wpack qkvlinear attnqkv qkvweight inprojection kv kvproj tokv";
 
 /* Other tensors: foreign names, and the hint. */
 static const struct {
@@ -40,9 +40,8 @@ static const struct {
     {"k keyvector", "attn sdpa takes 'key'; the others take a matrix, 'W_key'"},
     {"v valuevector", "attn sdpa takes 'value'; the others take a matrix, 'W_value'"},
     {"x xs input inp inputsembeds inputembeds inputembeddings embeddings embedding embeds embed emb embs "
-     "tokenembeddings "
-     "wordembeddings hiddenstates hiddenstate hidden features vectors vector data tensor matrix array src sequence "
-     "batch",
+     "tokenembeddings wordembeddings hiddenstates hiddenstate hidden features vectors vector data tensor matrix array "
+     "src sequence batch",
      "did you mean 'inputs'?"},
     {"words word labels label names text sentence token tokennames inputtokens vocab strings",
      "did you mean 'tokens'?"},
@@ -128,8 +127,8 @@ static bool hint_of_layer(const char *name, size_t head, struct text *text)
 {
     const struct parts parts = part(name + head);
     if (suggest_knows(PACKED, parts.stem))
-        text_add(text, "it holds several projections in one; expected W_query, W_key and W_value, or in_proj_weight, "
-                       "3 d_out x d_in, in attn multihead");
+        text_add(text, "it holds several projections in one; expected W_query, W_key and W_value, or in_proj_weight, 3 "
+                       "d_out x d_in, in attn multihead");
     for (size_t i = 0; i < sizeof LAYERS / sizeof LAYERS[0] && text->length == 0; i++) {
         const char *own = LAYERS[i].own;
         const bool matrix = LAYERS[i].as_matrix && (parts.ending[0] == '\0' || parts.ending[0] == 'k');

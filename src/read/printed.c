@@ -168,9 +168,9 @@ static bool part_tokens(struct cell *cell)
         (input->tokens.texts != NULL && same_tokens(&cell->query_tokens, &input->tokens)))
         return true;
     if (input->tokens.texts == NULL)
-        return fail_all(cell,
-                        "the rows of query have comments, their tokens, and those of key have none; expected both or "
-                        "neither");
+        return fail_all(
+            cell,
+            "the rows of query have comments, their tokens, and those of key have none; expected both or neither");
     input->key_tokens = input->tokens;
     input->tokens = cell->query_tokens;
     return true;
@@ -249,14 +249,13 @@ static bool fail_unknown(struct cell *cell, const char *at, const char *name)
     value += strspn(value, " \t\r\n");
     if (!begins_cell(value))
         return printed_fail(&cell->reader, at,
-                            "'%.*s = ...' is not a table of numbers, and attn runs no code: leave the "
-                            "line out",
+                            "'%.*s = ...' is not a table of numbers, and attn runs no code: leave the line out",
                             NAME_SHOWN, name);
     input_file_hint(name, hint, sizeof hint);
-    return printed_fail(&cell->reader, at, "unknown name '%.*s'%s", NAME_SHOWN, name,
-                        hint[0] != '\0' ? hint
-                                        : "; expected inputs, W_query, W_key, W_value; query, key, value; or another "
-                                          "that attn knows");
+    return printed_fail(
+        &cell->reader, at, "unknown name '%.*s'%s", NAME_SHOWN, name,
+        hint[0] != '\0' ? hint
+                        : "; expected inputs, W_query, W_key, W_value; query, key, value; or another that attn knows");
 }
 
 /* Checks that nothing follows a table in its line. */
@@ -270,8 +269,7 @@ static bool end_statement(struct cell *cell, struct printed_table *table)
     if (*reader->at == '\n' || reader->at == reader->in.end || (parted && printed_find_equals(reader->at) != NULL))
         return true;
     return printed_fail(reader, reader->at,
-                        "expected the end of the line after the table, got %s; attn runs no code: paste what it "
-                        "prints",
+                        "expected the end of the line after the table, got %s; attn runs no code: paste what it prints",
                         text_error_describe(&reader->in, reader->at).name);
 }
 
@@ -575,9 +573,8 @@ static bool read_text(struct cell *cell, const char *source, const char *text, s
     *cell->input = (struct input_file){.source = source, .is_text = true};
     if (is_shown(text + mark)) {
         cell->reader.failed = text + mark;
-        return fail_all(cell,
-                        "what attn shows to people, rounded and in several tables; expected a result for machines, "
-                        "which --out result.json writes");
+        return fail_all(cell, "what attn shows to people, rounded and in several tables; expected a result for "
+                              "machines, which --out result.json writes");
     }
     cell->reader.in = (struct text_source){source, text, text + length};
     cell->reader.at = text + mark;

@@ -158,8 +158,7 @@ static bool check_kind(struct printed_reader *reader, struct printed_table *tabl
         return printed_fail_expected(reader, reader->at, truth ? "a number, as the first one is" : "True or False");
     if (isinf(reader->last.value) && reader->last.kind < PRINTED_SPECIAL)
         return printed_fail(reader, reader->at,
-                            "a number above 1.8e308 overflows; expected at most 3.4028235e+38 in "
-                            "magnitude");
+                            "a number above 1.8e308 overflows; expected at most 3.4028235e+38 in magnitude");
     return true;
 }
 
