@@ -8,7 +8,6 @@
 #include "tensor/block.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 #include <strings.h>
 
@@ -243,10 +242,7 @@ contradicts(const struct weight *weight, enum part part, const char *format, ...
 {
     const struct stored *stored = &weight->part[part];
     char expected[160];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(expected, sizeof expected, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(expected, format);
     return error_usage(weight->error, "%s: %.200s: %.40s %zu x %zu; expected %s", stored->look->source,
                        stored->look->name, stored->look->dtype, stored->rows, stored->columns, expected);
 }

@@ -6,7 +6,6 @@
 #include "layer/naming.h"
 #include "layer/quantised.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 struct unpacking {
@@ -53,10 +52,7 @@ contradicts(const struct unpacking *unpacking, const struct taken *taken, bool o
     const char *heads = of_heads ? unpacking->plan->heads_said : NULL,
                *kv_heads = of_heads ? unpacking->plan->kv_heads_said : NULL;
     char expected[160];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(expected, sizeof expected, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(expected, format);
     return error_usage(unpacking->error, "%s: %.200s: %s; expected %s%s%s%s%s", taken->file, taken->name,
                        SHAPE_TEXT(&taken->tensor), expected, heads != NULL || kv_heads != NULL ? ", as set by " : "",
                        heads != NULL ? heads : "", heads != NULL && kv_heads != NULL ? " and " : "",

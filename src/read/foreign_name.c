@@ -127,8 +127,8 @@ static bool hint_of_layer(const char *name, size_t head, struct text *text)
 {
     const struct parts parts = part(name + head);
     if (suggest_knows(PACKED, parts.stem))
-        text_add(text, "it holds several projections in one; expected W_query, W_key and W_value, or in_proj_weight, 3 "
-                       "d_out x d_in, in attn multihead");
+        text_add(text, "it holds several projections in one; expected W_query, W_key and W_value, or in_proj_weight, "
+                       "3 d_out x d_in, in attn multihead");
     for (size_t i = 0; i < sizeof LAYERS / sizeof LAYERS[0] && text->length == 0; i++) {
         const char *own = LAYERS[i].own;
         const bool matrix = LAYERS[i].as_matrix && (parts.ending[0] == '\0' || parts.ending[0] == 'k');

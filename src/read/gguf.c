@@ -6,7 +6,6 @@
 #include "tensor/block.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,12 +51,9 @@ bool gguf_begins(const unsigned char *bytes, size_t length)
 static enum status __attribute__((format(printf, 2, 3))) refuse(const struct cursor *cursor, const char *format, ...)
 {
     char message[200];
-    va_list arguments;
     if (cursor->error->status != STATUS_OK)
         return cursor->error->status;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(message, format);
     return error_usage(cursor->error, "%s: %.200s: %s", cursor->source, cursor->what, message);
 }
 

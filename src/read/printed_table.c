@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "read/printed_table.h"
 
+#include "base/text.h"
+
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 #include <strings.h>
 
@@ -13,10 +14,7 @@ enum { MOST_SHOWN = 24 }; /* characters in a message */
 bool printed_fail(struct printed_reader *reader, const char *at, const char *format, ...)
 {
     char what[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(what, format);
     reader->failed = at;
     text_error_at(&reader->in, at, reader->error, "%s", what);
     return false;

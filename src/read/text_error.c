@@ -3,7 +3,6 @@
 
 #include "base/text.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -113,10 +112,7 @@ enum status text_error_at(const struct text_source *source, const char *at, stru
                           ...)
 {
     char what[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(what, format);
     const struct text_place place = locate(source, at);
     show_excerpt(&place, error->detail);
     return error_usage(error, "%s:%zu:%zu: %s", source->source, place.number, place.column, what);
