@@ -97,12 +97,6 @@ static struct checkpoint_file *add_file(const struct checkpoint *checkpoint, con
     return file->source != NULL ? file : NULL;
 }
 
-/* A plain name: neither a path nor a folder. */
-static bool is_plain(const char *name)
-{
-    return name[0] != '\0' && strchr(name, '/') == NULL && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
-}
-
 static int by_file(const void *a, const void *b)
 {
     return strcmp((*(const cJSON *const *)a)->valuestring, (*(const cJSON *const *)b)->valuestring);
@@ -144,11 +138,12 @@ static enum status take_map(const struct json_reader *reader, const cJSON *map, 
         if (!cJSON_IsString(item))
             return error_usage(reader->error, "%s: weight_map: %.200s: expected the name of a file, got %s",
                                reader->source, item->string, json_kind_name(item));
-        if (!is_plain(item->valuestring))
+        const char *name = item->valuestring;
+        if (name[0] == '\0' || strchr(name, '/') != NULL || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
             return error_usage(reader->error,
                                "%s: weight_map: %.200s: '%.200s' is not a plain name; expected the name of a file in "
                                "the folder of the index",
-                               reader->source, item->string, item->valuestring);
+                               reader->source, item->string, name);
         items[at++] = item;
     }
     return take_names(reader, items, count, checkpoint);
@@ -276,12 +271,6 @@ static enum status open_file(const char *path, struct checkpoint *checkpoint, st
                : read_single(&loaded, checkpoint, error);
 }
 
-/* Opens a file found in the folder. */
-static enum status open_found(const struct checkpoint_file *file, struct checkpoint *checkpoint, struct error *error)
-{
-    return folder_check_file(file->path, error) ? error->status : open_file(file->path, checkpoint, error);
-}
-
 /* Whether a name is that of a GGUF's second or later part. */
 static bool is_later_part(const char *name)
 {
@@ -297,6 +286,7 @@ static enum status look_for_one(const struct checkpoint *checkpoint, const char 
     DIR *folder = opendir(checkpoint->folder);
     if (folder == NULL)
         return error_system(error, errno, "%s", checkpoint->source);
+    *name = NULL;
     *count = 0;
     for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
         if (entry->d_name[0] == '.' || !text_ends_in(entry->d_name, end) || is_later_part(entry->d_name) ||
@@ -333,19 +323,19 @@ static enum status open_folder(struct checkpoint *checkpoint, struct error *erro
 {
     static const char *const NAMES[] = {"model.safetensors.index.json", "model.safetensors",
                                         "pytorch_model.bin.index.json", "pytorch_model.bin"};
-    const char *chosen = NULL;
+    const struct checkpoint_file *file = NULL;
+    const char *chosen;
     struct stat there;
-    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
-        const struct checkpoint_file *file = add_file(checkpoint, NAMES[i], NULL, error);
-        if (file == NULL)
+    bool found = false;
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0] && !found; i++) {
+        if ((file = add_file(checkpoint, NAMES[i], NULL, error)) == NULL)
             return error->status;
-        if (stat(file->path, &there) == 0)
-            return open_found(file, checkpoint, error);
+        found = stat(file->path, &there) == 0;
     }
-    if (choose_one(checkpoint, &chosen, error) != STATUS_OK)
+    if (!found && (choose_one(checkpoint, &chosen, error) != STATUS_OK ||
+                   (file = add_file(checkpoint, chosen, NULL, error)) == NULL))
         return error->status;
-    const struct checkpoint_file *file = add_file(checkpoint, chosen, NULL, error);
-    return file != NULL ? open_found(file, checkpoint, error) : error->status;
+    return folder_check_file(file->path, error) ? error->status : open_file(file->path, checkpoint, error);
 }
 
 enum status checkpoint_open(const char *path, struct arena *arena, struct checkpoint *checkpoint, struct error *error)

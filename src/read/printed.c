@@ -62,19 +62,15 @@ bool printed_begins(const unsigned char *bytes, size_t length)
            memchr(OTHERS, c, sizeof OTHERS - 1) != NULL || (c >= 0xc2 && c <= 0xf4 && (mark > 0 || c != 0xef));
 }
 
-/* "[,1]" and "[1,]" of R, "[CLS]" and "[SEP]": a bracket that begins no numbers. */
-static bool is_label(const char *at)
-{
-    const bool letters = at[1] >= 'A' && at[1] <= 'Z' && at[2] >= 'A' && at[2] <= 'Z';
-    return (at[1] == ',' && text_is_digit(at[2])) || letters;
-}
-
-/* Whether the text is a statement or a literal, not a row of numbers. */
+/* Whether the text is a statement or a literal, not a row of numbers; "[,1]" of R and "[CLS]" are labels of rows. */
 static bool begins_cell(const char *at)
 {
     const size_t length = printed_name_length(at);
-    return (*at == '[' && !is_label(at)) || printed_is_import(at) || printed_find_equals(at) != NULL ||
-           (length > 0 && at[length] == '(') || printed_behind_title(at) != NULL;
+    if (*at == '[')
+        return !((at[1] == ',' && text_is_digit(at[2])) ||
+                 (at[1] >= 'A' && at[1] <= 'Z' && at[2] >= 'A' && at[2] <= 'Z'));
+    return printed_is_import(at) || printed_find_equals(at) != NULL || (length > 0 && at[length] == '(') ||
+           printed_behind_title(at) != NULL;
 }
 
 /* --- a table becomes a tensor ------------------------------------------------------------------------------------ */
@@ -487,26 +483,23 @@ static bool take_dump(struct cell *cell)
 /* Reads attn's CSV (--format csv). */
 static bool take_csv(struct cell *cell)
 {
-    struct printed_reader *reader = &cell->reader;
     struct printed_csv csv;
-    if (!printed_csv_head(reader, &csv))
-        return false;
-    while (reader->at != reader->in.end)
-        if (!take_of_csv(cell, &csv))
-            return false;
-    return true;
+    bool read = printed_csv_head(&cell->reader, &csv);
+    while (read && cell->reader.at != cell->reader.in.end)
+        read = take_of_csv(cell, &csv);
+    return read;
 }
 
 static bool take_statements(struct cell *cell)
 {
     struct printed_reader *reader = &cell->reader;
     struct printed_table none = {0};
-    bool read = true;
     do {
         skip_prompts(reader, &none);
-        read = reader->at == reader->in.end || take_statement(cell);
-    } while (read && reader->at != reader->in.end);
-    return read;
+        if (reader->at != reader->in.end && !take_statement(cell))
+            return false;
+    } while (reader->at != reader->in.end);
+    return true;
 }
 
 static bool take_all(struct cell *cell)
