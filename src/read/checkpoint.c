@@ -406,7 +406,6 @@ enum status checkpoint_look(const struct checkpoint *checkpoint, const char *nam
 #define BLOCK_LISTED(id, name, ...) ", " name
 static const char BLOCK_NAMES[] = BLOCK_ROWS(BLOCK_LISTED);
 
-/* The numbers of a tensor of blocks. */
 static enum status load_blocks(const struct named_tensor *from, struct tensor *tensor, struct arena *arena,
                                struct error *error)
 {

@@ -146,22 +146,17 @@ static enum status read_array(const struct json_reader *reader, const cJSON *arr
     return child == NULL ? STATUS_OK : ragged(reader, array, tensor, index, depth);
 }
 
-/* Moves its numbers into the tensor. */
-static enum status take_tensor(const struct json_reader *reader, struct json_array *array, struct tensor *tensor)
-{
-    *tensor = (struct tensor){.rank = array->rank, .dtype = DTYPE_F64, .data = array->numbers};
-    memcpy(tensor->shape, array->shape, sizeof tensor->shape);
-    array->numbers = NULL;
-    return arena_keep(reader->arena, tensor->data, 0, reader->error);
-}
-
 /* `kind` decides whether the tensor may be boolean, or have numbers that are not finite. */
 static enum status read_tensor(struct json_reader *reader, const cJSON *item, unsigned kind, struct tensor *tensor)
 {
     size_t rank, shape[TENSOR_RANK], index[TENSOR_RANK] = {0};
-    /* cJSON leaves this field of an array at 0; see mark_taken. */
-    if (cJSON_IsArray(item) && item->valuedouble > 0)
-        return take_tensor(reader, &reader->arrays->found[(size_t)item->valuedouble - 1], tensor);
+    if (cJSON_IsArray(item) && item->valuedouble > 0) { /* cJSON leaves this field of an array at 0; see mark_taken */
+        struct json_array *array = &reader->arrays->found[(size_t)item->valuedouble - 1];
+        *tensor = (struct tensor){.rank = array->rank, .dtype = DTYPE_F64, .data = array->numbers};
+        memcpy(tensor->shape, array->shape, sizeof tensor->shape);
+        array->numbers = NULL;
+        return arena_keep(reader->arena, tensor->data, 0, reader->error);
+    }
     enum status status = measure(reader, item, &rank, shape);
     if (status == STATUS_OK)
         status = tensor_create(tensor, DTYPE_F64, rank, shape, reader->arena, reader->error);

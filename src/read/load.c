@@ -33,16 +33,6 @@ struct content {
     size_t mapped; /* the length of the mapping; 0: read into memory, with a NUL after them */
 };
 
-/* The size of the file and one byte more, so that reading finds its end without growing. */
-static size_t first_room(int file)
-{
-    struct stat there;
-    if (fstat(file, &there) == 0 && S_ISREG(there.st_mode) && there.st_size > 0 &&
-        (uintmax_t)there.st_size < SIZE_MAX / 2)
-        return (size_t)there.st_size + 2;
-    return FIRST_BYTES;
-}
-
 /* Formats whose tensors may stay in the file, detected by their first bytes. */
 static const struct {
     bool (*begins)(const unsigned char *bytes, size_t length);
@@ -90,7 +80,11 @@ static enum status grow(const char *source, struct content *content, size_t *roo
 /* Reads all bytes of the file, and adds a NUL. */
 static enum status read_all(int file, const char *source, struct content *content, struct error *error)
 {
-    size_t room = first_room(file);
+    struct stat there;
+    const bool sized = fstat(file, &there) == 0 && S_ISREG(there.st_mode) && there.st_size > 0 &&
+                       (uintmax_t)there.st_size < SIZE_MAX / 2;
+    /* one byte more than the file, so that reading finds its end without growing, and the NUL */
+    size_t room = sized ? (size_t)there.st_size + 2 : FIRST_BYTES;
     bool ended = false;
     content->bytes = malloc(room);
     if (content->bytes == NULL)

@@ -150,9 +150,7 @@ static char find_separator(const char *at)
         const char *separator = *at != '\0' ? strchr(ORDER, *at) : NULL;
         found = separator != NULL && separator < found ? separator : found;
     }
-    if (*found == '\0')
-        return ' ';
-    return *found;
+    return *found != '\0' ? *found : ' ';
 }
 
 /* Whether a column of that name numbers the rows. */
@@ -328,19 +326,6 @@ static void note_count(struct rows *rows, size_t row, size_t column)
     rows->decimal_first = rows->decimal_first || (column == 0 && !plain);
 }
 
-static bool check_width(struct rows *rows, const char *line, size_t columns)
-{
-    struct printed_table *table = rows->table;
-    const size_t expected = table->shape[1];
-    if (columns == expected)
-        return true;
-    return printed_fail(rows->reader, line, "row %zu has %zu number%s, expected %zu (as row 1)%s", table->shape[0] + 1,
-                        columns, columns == 1 ? "" : "s", expected,
-                        !rows->row_counting.fails && columns == expected + 1
-                            ? "; is row 1 a header? Give it names, or leave it out"
-                            : "");
-}
-
 static bool take_row(struct rows *rows)
 {
     struct printed_reader *reader = rows->reader;
@@ -360,8 +345,11 @@ static bool take_row(struct rows *rows)
             return false;
     }
     table->shape[1] = table->shape[0] == 0 ? columns : table->shape[1];
-    if (!check_width(rows, line, columns))
-        return false;
+    const bool headed = !rows->row_counting.fails && columns == table->shape[1] + 1;
+    if (columns != table->shape[1])
+        return printed_fail(reader, line, "row %zu has %zu number%s, expected %zu (as row 1)%s", table->shape[0] + 1,
+                            columns, columns == 1 ? "" : "s", table->shape[1],
+                            headed ? "; is row 1 a header? Give it names, or leave it out" : "");
     table->row_end = reader->at;
     table->rows = ++table->shape[0];
     printed_skip_in_line(reader, table);
