@@ -8,7 +8,6 @@
 #include "read/gguf.h"
 #include "read/json_tree.h"
 #include "read/load.h"
-#include "read/other_file.h"
 #include "read/safetensors.h"
 #include "read/zip.h"
 #include "tensor/block.h"
@@ -46,7 +45,7 @@ static enum status list_tensors(const struct loaded *loaded, struct arena *arena
     while (format < sizeof FORMATS / sizeof FORMATS[0] && !FORMATS[format].begins(loaded->bytes, loaded->length))
         format++;
     if (format == sizeof FORMATS / sizeof FORMATS[0])
-        return other_file_check(loaded->source, loaded->bytes, loaded->length, error) != STATUS_OK
+        return load_check_other(loaded->source, loaded->bytes, loaded->length, error) != STATUS_OK
                    ? error->status
                    : error_usage(error, "%s: not a file of tensors; " EXPECTED, loaded->source);
     struct input_file none = {.source = loaded->source};
