@@ -22,14 +22,6 @@ void report_stages(const struct report *report, const char *title, uint64_t stag
 
 /* --- the first line ---------------------------------------------------------------------------------------------- */
 
-static bool is_equal(const struct diff *diff)
-{
-    for (size_t i = 0; i < diff->count; i++)
-        if (diff->stages[i].comparison.unequal > 0)
-            return false;
-    return true;
-}
-
 /* "the first stage that departs is masked; in weights they agree" */
 static void add_first(struct text *line, const struct diff *diff)
 {
@@ -93,7 +85,9 @@ static void write_misspelt(const struct report *report)
 static void write_verdict(const struct report *report)
 {
     const struct diff *diff = report->diff;
-    const char *how = is_equal(diff) ? "every number is equal" : "every number is within the tolerance";
+    const char *how = "every number is equal";
+    for (size_t i = 0; i < diff->count; i++)
+        how = diff->stages[i].comparison.unequal > 0 ? "every number is within the tolerance" : how;
     const bool departs = diff->first < diff->count, by_source = departs && diff->source_count > 0;
     char text[LINE_BYTES];
     struct text line = text_begin(text, sizeof text);

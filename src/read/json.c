@@ -364,15 +364,6 @@ static enum status read_comment(const struct json_reader *reader, const cJSON *i
     return input->comment == NULL ? reader->error->status : STATUS_OK;
 }
 
-static enum status read_text(const struct json_reader *reader, const cJSON *item, struct input_file *input)
-{
-    if (!cJSON_IsString(item))
-        return error_usage(reader->error, "%s: text: expected a string of words, got %s", reader->source,
-                           json_kind_name(item));
-    input->text = arena_copy(reader->arena, item->valuestring, reader->error);
-    return input->text == NULL ? reader->error->status : STATUS_OK;
-}
-
 static enum status read_member(struct json_reader *reader, const cJSON *item, unsigned kinds, struct input_file *input)
 {
     const unsigned kind = kind_of(item, kinds);
@@ -397,8 +388,13 @@ static enum status read_member(struct json_reader *reader, const cJSON *item, un
         return json_read_settings(reader, item, item->string, &input->settings, &input->setting_count);
     if (kind == INPUT_FILE_WORDS && strcmp(item->string, "vocabulary") == 0)
         return json_read_vocabulary(reader, item, true, input);
-    if (kind == INPUT_FILE_WORDS && strcmp(item->string, "text") == 0)
-        return read_text(reader, item, input);
+    if (kind == INPUT_FILE_WORDS && strcmp(item->string, "text") == 0) {
+        if (!cJSON_IsString(item))
+            return error_usage(reader->error, "%s: text: expected a string of words, got %s", reader->source,
+                               json_kind_name(item));
+        input->text = arena_copy(reader->arena, item->valuestring, reader->error);
+        return input->text == NULL ? reader->error->status : STATUS_OK;
+    }
     return kind & INPUT_FILE_FOREIGN && !is_tensor(item, kind) ? STATUS_OK : add_tensor(reader, item, kind, input);
 }
 

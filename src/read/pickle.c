@@ -174,14 +174,12 @@ static bool run_float(struct machine *machine)
     return push_new(machine, value);
 }
 
+/* Of four bytes it has a sign. */
 static bool run_whole(struct machine *machine)
 {
-    return push_new(machine, (struct pickle_value){.kind = PICKLE_WHOLE, .whole = (int64_t)machine->number});
-}
-
-static bool run_signed(struct machine *machine)
-{
-    return push_new(machine, (struct pickle_value){.kind = PICKLE_WHOLE, .whole = (int32_t)(uint32_t)machine->number});
+    const int64_t whole = (int64_t)machine->number, with_sign = (int32_t)(uint32_t)machine->number;
+    const bool has_sign = machine->opcode->form == FORM_4;
+    return push_new(machine, (struct pickle_value){.kind = PICKLE_WHOLE, .whole = has_sign ? with_sign : whole});
 }
 
 /* An integer of so many bytes, in two's complement. */
@@ -385,7 +383,7 @@ static const struct opcode OPCODES[256] = {
     ['G'] = {run_float, FORM_8, PICKLE_NUMBER, 0},         /* BINFLOAT */
     ['K'] = {run_whole, FORM_1, PICKLE_WHOLE, 0},          /* BININT1 */
     ['M'] = {run_whole, FORM_2, PICKLE_WHOLE, 0},          /* BININT2 */
-    ['J'] = {run_signed, FORM_4, PICKLE_WHOLE, 0},         /* BININT */
+    ['J'] = {run_whole, FORM_4, PICKLE_WHOLE, 0},          /* BININT */
     [0x8a] = {run_long, FORM_BYTES_1, PICKLE_NUMBER, 0},   /* LONG1 */
     [0x8b] = {run_long, FORM_BYTES_4, PICKLE_NUMBER, 0},   /* LONG4 */
     [0x8c] = {run_text, FORM_BYTES_1, PICKLE_TEXT, 0},     /* SHORT_BINUNICODE */
