@@ -60,10 +60,10 @@ static bool counts_alone(const struct diff *diff, const char *name)
 }
 
 /* Keeps a pair that differs; NULL: the file does not have it. */
-static enum status take_source(struct diff *diff, const struct options *options, const struct file_tensor *a,
-                               const struct file_tensor *b, struct arena *arena, struct error *error)
+static enum status take_source(struct diff *diff, const struct options *options, const char *name,
+                               const struct file_tensor *a, const struct file_tensor *b, struct arena *arena,
+                               struct error *error)
 {
-    const char *name = a != NULL ? a->name : b->name;
     const bool inputs = (input_file_kind(name) & (INPUT_FILE_INPUTS | INPUT_FILE_KEYS)) != 0;
     struct diff_stage pair = diff_pair(diff, options, name, inputs ? STAGE_INPUTS : STAGE_PARAMETERS, a, b);
     if (a == NULL || b == NULL) {
@@ -142,7 +142,7 @@ static enum status take_all(struct diff *diff, const struct options *options, bo
             (of_b && (find_source(a, named->name) != NULL || find_transposed(a, named->name) != NULL)))
             continue;
         if ((!of_b && find_met(diff, named->name, &met, arena, error) != STATUS_OK) ||
-            take_source(diff, options, of_b ? NULL : named, met, arena, error) != STATUS_OK)
+            take_source(diff, options, named->name, of_b ? NULL : named, met, arena, error) != STATUS_OK)
             return error->status;
     }
     return ordered == NULL ? error->status : STATUS_OK;
