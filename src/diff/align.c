@@ -2,15 +2,9 @@
 #include "diff/pair.h"
 #include "model/stage_id.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* --- which tokens both have -------------------------------------------------------------------------------------- */
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
 
 /* A token that occurs twice, or NULL; NULL, too, with the error set where memory is short. */
 static const char *find_repeated(const char *const *tokens, size_t count, struct arena *arena, struct error *error)
@@ -20,7 +14,7 @@ static const char *find_repeated(const char *const *tokens, size_t count, struct
     if (sorted == NULL)
         return NULL;
     memcpy(sorted, tokens, count * sizeof tokens[0]); /* NOLINT(bugprone-sizeof-expression): they are pointers */
-    qsort(sorted, count, sizeof sorted[0], by_text);  /* NOLINT(bugprone-sizeof-expression): they are pointers */
+    text_sort(sorted, count, sizeof sorted[0]);
     for (size_t i = 1; i < count; i++)
         if (strcmp(sorted[i - 1], sorted[i]) == 0)
             return sorted[i];
@@ -160,9 +154,8 @@ enum status diff_align_tokens(struct diff *diff, struct arena *arena, struct err
 /* Which tokens an axis of keys, or another axis, counts. */
 static enum diff_tokens which(const struct diff *diff, bool keys)
 {
-    const struct diff_alignment *of_queries = &diff->alignments[DIFF_OF_QUERIES],
-                                *of_keys = &diff->alignments[DIFF_OF_KEYS];
-    return keys && (of_keys->a != of_queries->a || of_keys->b != of_queries->b) ? DIFF_OF_KEYS : DIFF_OF_QUERIES;
+    const struct diff_alignment *one = &diff->alignments[DIFF_OF_QUERIES], *other = &diff->alignments[DIFF_OF_KEYS];
+    return keys && (other->a != one->a || other->b != one->b) ? DIFF_OF_KEYS : DIFF_OF_QUERIES;
 }
 
 const struct diff_alignment *diff_tokens_of(const struct diff *diff, bool keys)
@@ -172,10 +165,10 @@ const struct diff_alignment *diff_tokens_of(const struct diff *diff, bool keys)
 
 bool diff_lacks_token(const struct diff *diff)
 {
-    bool lacks = false;
     for (int i = 0; i < DIFF_TOKENS; i++)
-        lacks = lacks || (diff->alignments[i].used_by_stage && diff->alignments[i].whole == diff->alignments[i].a);
-    return lacks;
+        if (diff->alignments[i].used_by_stage && diff->alignments[i].whole == diff->alignments[i].a)
+            return true;
+    return false;
 }
 
 /* --- one pair ---------------------------------------------------------------------------------------------------- */

@@ -85,11 +85,9 @@ static enum status add_stage(const struct diffing *diffing, enum stage stage, co
         return diffing->error->status;
     *added = diff_pair(diff, diffing->options, name, stage, a, b);
     diff->count++;
-    if (check_rows(diffing, name, a, b) != STATUS_OK)
-        return diffing->error->status;
-    if (diff_align(diff, added, diffing->arena, diffing->error) != STATUS_OK)
-        return diffing->error->status;
-    return check_comparable(diffing, added);
+    return check_rows(diffing, name, a, b) || diff_align(diff, added, diffing->arena, diffing->error)
+               ? diffing->error->status
+               : check_comparable(diffing, added);
 }
 
 /* --- comparing --------------------------------------------------------------------------------------------------- */
@@ -161,8 +159,7 @@ static enum status add_asked(const struct diffing *diffing)
     uint64_t asked = 0;
     for (size_t i = 0; i < options->stage_count; i++)
         asked |= STAGE_BIT(options->stages[i]);
-    for (int i = 0; i < STAGE_COUNT; i++) {
-        const enum stage stage = (enum stage)i;
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++) {
         if ((asked & STAGE_BIT(stage)) == 0)
             continue;
         if (STAGES[stage].columns == STAGE_COLUMNS_PARAMETERS) {
@@ -173,8 +170,7 @@ static enum status add_asked(const struct diffing *diffing)
                 return diff_lacks_stage(file_a, stage, diffing->error);
             continue;
         }
-        const struct file_tensor *a = find_asked(diffing, file_a, stage);
-        const struct file_tensor *b = find_asked(diffing, file_b, stage);
+        const struct file_tensor *a = find_asked(diffing, file_a, stage), *b = find_asked(diffing, file_b, stage);
         if (diffing->diff->head > 0 && STAGES[stage].joins_heads)
             return error_usage(diffing->error, "--stages: %s is of all heads; leave it out, or --head",
                                stage_name(stage));
@@ -190,9 +186,9 @@ static enum status add_asked(const struct diffing *diffing)
 static uint64_t left_stages(const struct diff *diff)
 {
     uint64_t left = 0;
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (input_file_find(&diff->a.input, stage_name((enum stage)stage)) != NULL ||
-            input_file_find(&diff->b.input, stage_name((enum stage)stage)) != NULL)
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
+        if (input_file_find(&diff->a.input, stage_name(stage)) != NULL ||
+            input_file_find(&diff->b.input, stage_name(stage)) != NULL)
             left |= STAGE_BIT(stage);
     for (size_t i = 0; i < diff->count; i++)
         if (stage_exists(diff->stages[i].stage))
@@ -229,10 +225,9 @@ static void note_lacking(struct diff *diff, enum stage stage, bool in_a)
 static enum status add_common(const struct diffing *diffing)
 {
     struct diff *diff = diffing->diff;
-    for (int i = 0; i < STAGE_COUNT; i++) {
-        const enum stage stage = (enum stage)i;
-        const struct file_tensor *a = input_file_find(&diff->a.input, stage_name(stage));
-        const struct file_tensor *b = input_file_find(&diff->b.input, stage_name(stage));
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++) {
+        const struct file_tensor *a = input_file_find(&diff->a.input, stage_name(stage)),
+                                 *b = input_file_find(&diff->b.input, stage_name(stage));
         if (diff->head > 0 && STAGES[stage].joins_heads)
             continue;
         if (a != NULL && b != NULL && add_stage(diffing, stage, a, b) != STATUS_OK)
@@ -258,9 +253,7 @@ enum status diff_results(struct diff *diff, const struct options *options, struc
         return error->status;
     diff->stages = arena_allocate(arena, (1 + FILE_TOTALS) * (STAGE_COUNT + diff->a.input.tensor_count),
                                   sizeof diff->stages[0], error);
-    if (diff->stages == NULL)
-        return error->status;
-    if ((options->stage_count > 0 ? add_asked(&diffing) : add_common(&diffing)) != STATUS_OK)
+    if (diff->stages == NULL || (options->stage_count > 0 ? add_asked(&diffing) : add_common(&diffing)) != STATUS_OK)
         return error->status;
     diff->left = left_stages(diff);
     compare_stages(diff);

@@ -24,12 +24,10 @@ enum status diff_read_dtype(struct diff_side *side, struct error *error)
     if (text == NULL || !side->input.is_text)
         return STATUS_OK;
     const enum dtype named = dtype_find(working_name, text);
-    const enum dtype found = named != DTYPE_COUNT ? named : dtype_find(working_title, text);
-    if (found == DTYPE_COUNT)
-        return error_usage(error, "%s: settings: dtype: '%.80s' is unknown; expected %s", side->input.source, text,
-                           dtype_list(working_name, list));
-    side->dtype = found;
-    return STATUS_OK;
+    side->dtype = named != DTYPE_COUNT ? named : dtype_find(working_title, text);
+    return side->dtype != DTYPE_COUNT ? STATUS_OK
+                                      : error_usage(error, "%s: settings: dtype: '%.80s' is unknown; expected %s",
+                                                    side->input.source, text, dtype_list(working_name, list));
 }
 
 /* The dtype of the tensor that it is compared with: the one of its name, or the only one of the file. */

@@ -34,11 +34,6 @@ static enum diff_axis column_axis(enum stage stage)
     return !stage_has_columns(stage) ? DIFF_QUERY : stage_is_square(stage) ? DIFF_KEY : DIFF_COLUMN;
 }
 
-static bool is_packed(const struct input_file *input)
-{
-    return input_file_setting(input, "heads") != NULL;
-}
-
 /* The leading axis of three: heads of multihead, except for its output, and of sdpa, except for its packed context
  * and that one's gradient; items of the other mechanisms. */
 static enum diff_axis third_axis(const struct diff *diff, enum stage stage)
@@ -51,7 +46,8 @@ static enum diff_axis third_axis(const struct diff *diff, enum stage stage)
         return DIFF_MATRIX;
     if (MECHANISMS[mechanism].splits)
         return STAGES[stage].joins_heads || !stage_has_columns(stage) ? DIFF_ITEM : DIFF_HEAD;
-    const bool packed = is_packed(&diff->a.input) || is_packed(&diff->b.input);
+    const bool packed =
+        input_file_setting(&diff->a.input, "heads") != NULL || input_file_setting(&diff->b.input, "heads") != NULL;
     const bool side_by_side = packed && stage_packed(stage) != stage;
     return !MECHANISMS[mechanism].projects && stage_has_columns(stage) && !side_by_side ? DIFF_HEAD : DIFF_ITEM;
 }

@@ -54,16 +54,16 @@ static struct observe_table *list_others(const struct diff *diff, size_t *count,
                                          struct error *error)
 {
     struct observe_table *others = arena_allocate(arena, STAGE_INPUTS + 1, sizeof *others, error);
-    for (int i = 0; i <= STAGE_INPUTS && others != NULL; i++) {
-        const char *name = stage_name((enum stage)i);
+    for (enum stage i = 0; i <= STAGE_INPUTS && others != NULL; i++) {
+        const char *name = stage_name(i);
         const struct file_tensor *named = input_file_find(&diff->a.input, name);
-        const struct diff_stage pair = {.name = name, .stage = (enum stage)i, .a = named, .b = named};
+        const struct diff_stage pair = {.name = name, .stage = i, .a = named, .b = named};
         struct observe_table *table = &others[*count];
         const size_t *to = named != NULL ? lay_out(diff, &pair, table->size, arena, error) : NULL;
         if (to == NULL)
             continue;
         table->numbers = arena_allocate(arena, tensor_count(&named->tensor), sizeof(double), error);
-        table->stage = (enum stage)i;
+        table->stage = i;
         memset(table->index, 0, sizeof table->index);
         for (size_t k = 0; table->numbers != NULL && k < tensor_count(&named->tensor); k++)
             tensor_load(&named->tensor, k, 1, &table->numbers[to[k]]);

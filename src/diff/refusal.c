@@ -26,8 +26,8 @@ static bool is_stage(const char *name)
 
 static bool has_stage(const struct input_file *input)
 {
-    int stage = 0;
-    while (stage < STAGE_COUNT && input_file_find(input, stage_name((enum stage)stage)) == NULL)
+    enum stage stage = 0;
+    while (stage < STAGE_COUNT && input_file_find(input, stage_name(stage)) == NULL)
         stage++;
     return stage < STAGE_COUNT;
 }
@@ -50,9 +50,9 @@ static const char *list_names(const struct input_file *input, char *text)
     text[0] = '\0';
     if (input->nameless)
         return strcpy(text, "one tensor without a name");
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (input_file_find(input, stage_name((enum stage)stage)) != NULL)
-            add_name(text, stage_name((enum stage)stage), "");
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
+        if (input_file_find(input, stage_name(stage)) != NULL)
+            add_name(text, stage_name(stage), "");
     for (size_t i = 0; i < input->tensor_count; i++)
         if (!is_stage(input->tensors[i].name))
             add_name(text, input->tensors[i].name, "'");
@@ -76,14 +76,12 @@ static const char *misspelt_hint(const struct input_file *input, const struct in
                                  char *text, size_t size)
 {
     text[0] = '\0';
-    for (int i = 0; i < STAGE_COUNT; i++) {
-        const char *name = stage_name((enum stage)i);
-        const bool sought = other == NULL ? i == (int)stage : input_file_find(other, name) != NULL;
-        const char *found = sought ? diff_misspelt(input, (enum stage)i) : NULL;
-        if (found == NULL)
-            continue;
-        snprintf(text, size, "; is '%.40s' in %s meant to be %s?", found, input->source, name);
-        return text;
+    for (enum stage i = 0; i < STAGE_COUNT; i++) {
+        const char *name = stage_name(i);
+        const bool sought = other == NULL ? i == stage : input_file_find(other, name) != NULL;
+        const char *found = sought ? diff_misspelt(input, i) : NULL;
+        if (found != NULL)
+            return text_format(text, size, "; is '%.40s' in %s meant to be %s?", found, input->source, name);
     }
     return text;
 }

@@ -13,22 +13,14 @@ enum {
 void report_stages(const struct report *report, const char *title, uint64_t stages)
 {
     struct wrap line = {.output = report->output, .columns = WRAP_COLUMNS, .indent = strlen(title)};
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
         if (stages & STAGE_BIT(stage))
-            wrap_add(&line, "%s%s", line.column == 0 ? title : "", stage_name((enum stage)stage));
+            wrap_add(&line, "%s%s", line.column == 0 ? title : "", stage_name(stage));
     if (line.column > 0)
         output_print(report->output, "\n");
 }
 
 /* --- the first line ---------------------------------------------------------------------------------------------- */
-
-static bool is_equal(const struct diff *diff)
-{
-    for (size_t i = 0; i < diff->count; i++)
-        if (diff->stages[i].comparison.unequal > 0)
-            return false;
-    return true;
-}
 
 /* "the first stage that departs is masked; in weights they agree" */
 static void add_first(struct text *line, const struct diff *diff)
@@ -37,13 +29,6 @@ static void add_first(struct text *line, const struct diff *diff)
     text_add(line, "the first stage that differs is %s", first->name);
     if (first->undone_by != STAGE_NAMES)
         text_add(line, "; in %s they agree", stage_name(first->undone_by));
-}
-
-/* The alignment of the tokens that B lacks. */
-static const struct diff_alignment *lacking_tokens(const struct diff *diff)
-{
-    const struct diff_alignment *queries = diff_tokens_of(diff, false);
-    return queries->used_by_stage && queries->whole == queries->a ? queries : diff_tokens_of(diff, true);
 }
 
 static size_t count_of(uint64_t stages)
@@ -70,13 +55,15 @@ static void add_common(struct text *line, const struct diff *diff)
 
 static void add_lacking(struct text *line, const struct diff *diff)
 {
+    const struct diff_alignment *queries = diff_tokens_of(diff, false);
+    const bool by_query = queries->used_by_stage && queries->whole == queries->a;
     const size_t lacking = count_of(diff->only_a);
     size_t first = 0;
     while (lacking > 0 && (diff->only_a & STAGE_BIT(first)) == 0)
         first++;
     text_add(line, "B lacks ");
     if (lacking == 0)
-        report_add_left_out(line, lacking_tokens(diff));
+        report_add_left_out(line, diff_tokens_of(diff, !by_query));
     else if (lacking == 1)
         text_add(line, "%s", stage_name((enum stage)first));
     else
@@ -98,7 +85,9 @@ static void write_misspelt(const struct report *report)
 static void write_verdict(const struct report *report)
 {
     const struct diff *diff = report->diff;
-    const char *how = is_equal(diff) ? "every number is equal" : "every number is within the tolerance";
+    const char *how = "every number is equal";
+    for (size_t i = 0; i < diff->count; i++)
+        how = diff->stages[i].comparison.unequal > 0 ? "every number is within the tolerance" : how;
     const bool departs = diff->first < diff->count, by_source = departs && diff->source_count > 0;
     char text[LINE_BYTES];
     struct text line = text_begin(text, sizeof text);
@@ -191,20 +180,14 @@ static bool says_rope(const struct input_file *input)
     return rope != NULL && strcmp(rope, "none") != 0;
 }
 
-/* What to look at in a query or key whose projection is another stage. */
-static const char *hint_of_step(const struct diff *diff, enum stage stage)
-{
-    const uint64_t normed = STAGE_BIT(STAGE_NORMED_QUERY) | STAGE_BIT(STAGE_NORMED_KEY);
-    if (has_any(diff, steps_before(stage) & normed) || says_rope(&diff->a.input) || says_rope(&diff->b.input))
-        return ROTATION;
-    return "look at what follows the projection: a norm, of a head or of all, a rotation, its positions";
-}
-
 static const char *hint_of(const struct diff *diff, enum stage stage)
 {
     const bool told = diff->source_count > 0 && (STAGES[stage].from & STAGE_BIT(STAGE_INPUTS)) != 0;
-    if (has_any(diff, steps_before(stage)))
-        return hint_of_step(diff, stage);
+    const uint64_t normed = steps_before(stage) & (STAGE_BIT(STAGE_NORMED_QUERY) | STAGE_BIT(STAGE_NORMED_KEY));
+    if (has_any(diff, steps_before(stage))) /* a query or key whose projection is another stage */
+        return has_any(diff, normed) || says_rope(&diff->a.input) || says_rope(&diff->b.input)
+                   ? ROTATION
+                   : "look at what follows the projection: a norm, of a head or of all, a rotation, its positions";
     if (told || STAGES[stage].hint == NULL)
         return NULL;
     if (diff_is_given(diff, stage, false))
@@ -238,8 +221,8 @@ static uint64_t all_before(uint64_t stages)
 static uint64_t always_before(enum stage stage)
 {
     uint64_t needed = stage_existing(stage_closure(STAGE_BIT(stage))) & ~STAGE_BIT(stage);
-    for (int i = 0; i < STAGE_COUNT; i++)
-        if (!STAGES[i].operand && !stage_is_attended((enum stage)i))
+    for (enum stage i = 0; i < STAGE_COUNT; i++)
+        if (!STAGES[i].operand && !stage_is_attended(i))
             needed &= ~STAGE_BIT(i);
     return needed;
 }
@@ -280,9 +263,9 @@ static void write_hints(const struct report *report, const struct diff_stage *st
                    missing = needed & diff->left & ~all_before(agree & needed);
     report_stages(report, "  earlier stages not compared: ", missing);
     const size_t hints = count_of(missing);
-    for (int i = 0; i < STAGE_COUNT && hints <= HINTS_TOLD; i++)
+    for (enum stage i = 0; i < STAGE_COUNT && hints <= HINTS_TOLD; i++)
         if (missing & STAGE_BIT(i))
-            write_stage_hint(report, (enum stage)i, "");
+            write_stage_hint(report, i, "");
     if (missing == 0 && always_before(stage->stage) != 0 && agree == 0)
         output_print(report->output, "  no earlier stage was compared\n");
     write_stage_hint(report, stage->stage, missing == 0 ? "" : hints == 1 ? "if that agrees, " : "if those agree, ");

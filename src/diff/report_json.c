@@ -22,11 +22,6 @@ static void write_text(struct json *json, const char *key, const char *text)
         json_shown(json, key, text);
 }
 
-static void write_shape(struct json *json, const char *key, const struct tensor *tensor)
-{
-    json_sizes(json, key, tensor->shape, tensor->rank);
-}
-
 /* --- numbers ----------------------------------------------------------------------------------------------------- */
 
 static void write_cell(struct json *json, const char *key, const struct diff *diff, const struct diff_stage *stage,
@@ -79,21 +74,15 @@ static void write_worst(struct json *json, const struct diff *diff, const struct
         write_cell(json, "worst", diff, stage, stage->comparison.worst);
 }
 
-/* Above 2^53 the digits are a string, since readers of JSON round larger numbers. */
-static void write_ulps(struct json *json, uint64_t ulps)
-{
-    const char *quote = ulps > UINT64_C(1) << 53 ? "\"" : "";
-    json_key(json, "ulps");
-    output_print(json->output, "%s%llu%s", quote, (unsigned long long)ulps, quote);
-}
-
 static void write_stage(struct json *json, const struct diff *diff, const struct diff_stage *stage)
 {
     const struct comparison *comparison = &stage->comparison;
+    /* Above 2^53 the digits are a string, since readers of JSON round larger numbers. */
+    const char *quote = comparison->ulps > UINT64_C(1) << 53 ? "\"" : "";
     json_open(json, stage->name, '{');
     json_truth(json, "agrees", !stage->departs);
-    write_shape(json, "shape", &stage->a->tensor);
-    write_shape(json, "shape_b", &stage->b->tensor);
+    json_sizes(json, "shape", stage->a->tensor.shape, stage->a->tensor.rank);
+    json_sizes(json, "shape_b", stage->b->tensor.shape, stage->b->tensor.rank);
     json_text(json, "dtype", dtype_name(stage->tolerance.dtype));
     json_real(json, "atol", stage->tolerance.absolute);
     json_real(json, "rtol", stage->tolerance.relative);
@@ -105,7 +94,8 @@ static void write_stage(struct json *json, const struct diff *diff, const struct
     json_size(json, "unmatched", comparison->unmatched);
     json_real(json, "absolute_error", comparison->absolute);
     json_real(json, "relative_error", comparison->relative);
-    write_ulps(json, comparison->ulps);
+    json_key(json, "ulps");
+    output_print(json->output, "%s%llu%s", quote, (unsigned long long)comparison->ulps, quote);
     json_real(json, "nmse", comparison->nmse);
     json_real(json, "cosine", comparison->cosine);
     write_worst(json, diff, stage);
@@ -146,9 +136,9 @@ static void write_source(struct json *json, const struct diff *diff, const struc
     json_open(json, source->name, '{');
     json_text(json, "in", source->a == NULL ? "b" : source->b == NULL ? "a" : "both");
     if (source->a != NULL)
-        write_shape(json, "shape", &source->a->tensor);
+        json_sizes(json, "shape", source->a->tensor.shape, source->a->tensor.rank);
     if (source->b != NULL)
-        write_shape(json, "shape_b", &source->b->tensor);
+        json_sizes(json, "shape_b", source->b->tensor.shape, source->b->tensor.rank);
     if (source->comparison.count > 0) {
         json_size(json, "count", source->comparison.count);
         json_size(json, "unequal", source->comparison.unequal);

@@ -51,27 +51,22 @@ static void add_place(struct text *line, const struct diff *diff, const struct d
     }
 }
 
-/* " (5 of 18 differ, this one most)" */
-static void add_extent(struct text *line, const struct comparison *comparison)
-{
-    text_add(line, " (%zu of %zu differ%s", comparison->unequal, comparison->count, comparison->unequal > 1 ? "" : "s");
-    if (comparison->unequal > 1)
-        text_add(line, ", this %s", comparison->unmatched > 0 ? "is the first with NaN or infinity" : "one most");
-    text_add(line, "%s)", comparison->outside == 0 ? ", within the tolerance" : "");
-}
-
 void report_add_source(struct text *line, const struct diff *diff, const struct diff_stage *source)
 {
+    const struct comparison *found = &source->comparison;
     char in_a[TENSOR_SHAPE_BYTES], in_b[TENSOR_SHAPE_BYTES], name[4 * SOURCE_COLUMNS + 64];
     text_shown(source->name, SOURCE_COLUMNS, name, sizeof name);
     text_add(line, "%s", name);
     if (source->a == NULL || source->b == NULL) {
         text_add(line, ": only in %s", source->a != NULL ? "A" : "B");
-    } else if (source->comparison.count > 0) {
+    } else if (found->count > 0) {
         add_place(line, diff, source);
-        text_add(line, ": %s, was %s", report_number(source->comparison.worst_b, source->dtype_b, in_b),
-                 report_number(source->comparison.worst_a, source->dtype_a, in_a));
-        add_extent(line, &source->comparison);
+        text_add(line, ": %s, was %s (%zu of %zu differ%s", report_number(found->worst_b, source->dtype_b, in_b),
+                 report_number(found->worst_a, source->dtype_a, in_a), found->unequal, found->count,
+                 found->unequal > 1 ? "" : "s");
+        if (found->unequal > 1)
+            text_add(line, ", this %s", found->unmatched > 0 ? "is the first with NaN or infinity" : "one most");
+        text_add(line, "%s)", found->outside == 0 ? ", within the tolerance" : "");
     } else if (!diff_same_shape(&source->a->tensor, &source->b->tensor)) {
         text_add(line, ": %s, was %s", tensor_shape_text(&source->b->tensor, in_b),
                  tensor_shape_text(&source->a->tensor, in_a));

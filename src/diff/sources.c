@@ -59,15 +59,19 @@ static bool counts_alone(const struct diff *diff, const char *name)
     return holds_sources(a) && holds_sources(b) && (same || (input_file_kind(name) & ALIKE) != 0);
 }
 
-/* Keeps a pair that differs. */
-static enum status take_pair(struct diff *diff, struct diff_stage pair, struct arena *arena, struct error *error)
+/* Keeps a pair that differs; NULL: the file does not have it. */
+static enum status take_source(struct diff *diff, const struct options *options, const char *name,
+                               const struct file_tensor *a, const struct file_tensor *b, struct arena *arena,
+                               struct error *error)
 {
-    if (pair.a == NULL || pair.b == NULL) {
-        if (counts_alone(diff, pair.name))
+    const bool inputs = (input_file_kind(name) & (INPUT_FILE_INPUTS | INPUT_FILE_KEYS)) != 0;
+    struct diff_stage pair = diff_pair(diff, options, name, inputs ? STAGE_INPUTS : STAGE_PARAMETERS, a, b);
+    if (a == NULL || b == NULL) {
+        if (counts_alone(diff, name))
             diff->sources[diff->source_count++] = pair;
         return STATUS_OK;
     }
-    if (pair.a->tensor.rank == 0 || pair.b->tensor.rank == 0 || pair.a->part != NULL || pair.b->part != NULL)
+    if (a->tensor.rank == 0 || b->tensor.rank == 0 || a->part != NULL || b->part != NULL)
         return STATUS_OK;
     if (diff_align(diff, &pair, arena, error) != STATUS_OK)
         return error->status;
@@ -126,36 +130,21 @@ static enum status find_met(const struct diff *diff, const char *name, const str
                           error);
 }
 
-static enum status take_source(struct diff *diff, const struct options *options, const struct file_tensor *a,
-                               const struct file_tensor *b, struct arena *arena, struct error *error)
+/* Takes the sources of A, with those of B that meet them; or those of B that A does not have. */
+static enum status take_all(struct diff *diff, const struct options *options, bool of_b, struct arena *arena,
+                            struct error *error)
 {
-    const char *name = a != NULL ? a->name : b->name;
-    const bool inputs = (input_file_kind(name) & (INPUT_FILE_INPUTS | INPUT_FILE_KEYS)) != 0;
-    const enum stage stage = inputs ? STAGE_INPUTS : STAGE_PARAMETERS;
-    return take_pair(diff, diff_pair(diff, options, name, stage, a, b), arena, error);
-}
-
-static enum status take_a(struct diff *diff, const struct options *options, struct arena *arena, struct error *error)
-{
-    const struct input_file *a = &diff->a.input;
-    const struct file_tensor **ordered = in_order(a, arena, error), *met;
-    for (size_t i = 0; i < a->tensor_count && ordered != NULL; i++)
-        if (diff_is_source(a, ordered[i]) && (find_met(diff, ordered[i]->name, &met, arena, error) ||
-                                              take_source(diff, options, ordered[i], met, arena, error)))
+    const struct input_file *a = &diff->a.input, *input = of_b ? &diff->b.input : a;
+    const struct file_tensor **ordered = in_order(input, arena, error);
+    for (size_t i = 0; i < input->tensor_count && ordered != NULL; i++) {
+        const struct file_tensor *named = ordered[i], *met = of_b ? named : NULL;
+        if (!diff_is_source(input, named) ||
+            (of_b && (find_source(a, named->name) != NULL || find_transposed(a, named->name) != NULL)))
+            continue;
+        if ((!of_b && find_met(diff, named->name, &met, arena, error) != STATUS_OK) ||
+            take_source(diff, options, named->name, of_b ? NULL : named, met, arena, error) != STATUS_OK)
             return error->status;
-    return ordered == NULL ? error->status : STATUS_OK;
-}
-
-/* Takes those of B that A does not have. */
-static enum status take_b(struct diff *diff, const struct options *options, struct arena *arena, struct error *error)
-{
-    const struct input_file *a = &diff->a.input, *b = &diff->b.input;
-    const struct file_tensor **ordered = in_order(b, arena, error);
-    for (size_t i = 0; i < b->tensor_count && ordered != NULL; i++)
-        if (diff_is_source(b, ordered[i]) && find_source(a, ordered[i]->name) == NULL &&
-            find_transposed(a, ordered[i]->name) == NULL &&
-            take_source(diff, options, NULL, ordered[i], arena, error) != STATUS_OK)
-            return error->status;
+    }
     return ordered == NULL ? error->status : STATUS_OK;
 }
 
@@ -169,5 +158,6 @@ enum status diff_compare_sources(struct diff *diff, const struct options *option
     for (size_t i = 0; i < diff->count; i++)
         if (diff_is_given(diff, diff->stages[i].stage, true) && diff->stages[i].comparison.unequal > 0)
             diff->sources[diff->source_count++] = diff->stages[i];
-    return take_a(diff, options, arena, error) || take_b(diff, options, arena, error) ? error->status : STATUS_OK;
+    return take_all(diff, options, false, arena, error) || take_all(diff, options, true, arena, error) ? error->status
+                                                                                                       : STATUS_OK;
 }

@@ -83,6 +83,7 @@ static void write_sides(const struct diff *diff, const struct digits *a, const s
     const bool shows = (!a->any || is_fixed(a)) && (!b->any || is_fixed(b));
     const int finest = !b->any || (a->any && a->finest < b->finest) ? a->finest : b->finest;
     const double within = (a->any ? 0.5 * pow(10, a->finest) : 0) + (b->any ? 0.5 * pow(10, b->finest) : 0);
+    output_print(output, "printed      ");
     if (a->any)
         write_digits(&diff->a.input, a, shows, output);
     if (a->any && b->any)
@@ -104,10 +105,8 @@ static void write_printed(const struct diff *diff, struct output *output)
             add_digits(&a, diff->stages[i].a);
             add_digits(&b, diff->stages[i].b);
         }
-    if (!a.any && !b.any)
-        return;
-    output_print(output, "printed      ");
-    write_sides(diff, &a, &b, output);
+    if (a.any || b.any)
+        write_sides(diff, &a, &b, output);
 }
 
 /* --- the stages -------------------------------------------------------------------------------------------------- */
@@ -121,18 +120,14 @@ static int number_width(int precision)
 static const char *error_text(const struct report *report, double error, char *text)
 {
     if (error == 0 || isinf(error) || isnan(error))
-        snprintf(text, REPORT_NUMBER_BYTES, "%s", error == 0 ? "0" : isnan(error) ? "nan" : "inf");
-    else
-        snprintf(text, REPORT_NUMBER_BYTES, "%.*e", report->precision, error);
-    return text;
+        return strcpy(text, error == 0 ? "0" : isnan(error) ? "nan" : "inf");
+    return text_format(text, REPORT_NUMBER_BYTES, "%.*e", report->precision, error);
 }
 
 static const char *ulps_text(const struct report *report, uint64_t ulps, char *text)
 {
-    if (ulps >= WIDE_ULPS)
-        return error_text(report, (double)ulps, text);
-    snprintf(text, REPORT_NUMBER_BYTES, "%llu", (unsigned long long)ulps);
-    return text;
+    return ulps >= WIDE_ULPS ? error_text(report, (double)ulps, text)
+                             : text_format(text, REPORT_NUMBER_BYTES, "%llu", (unsigned long long)ulps);
 }
 
 static void write_worst(const struct report *report, const struct diff_stage *stage)
@@ -202,14 +197,6 @@ static void write_stage(const struct report *report, const struct diff_stage *st
         write_departure(report, stage);
 }
 
-static void write_why(const struct report *report)
-{
-    if (report->why == NULL)
-        return;
-    output_print(report->output, "\nask why: ");
-    output_print(report->output, "%s\n", report->why);
-}
-
 static void report_text(const struct report *report)
 {
     const struct diff *diff = report->diff;
@@ -232,7 +219,8 @@ static void report_text(const struct report *report)
     for (size_t i = 0; i < diff->count; i++)
         write_stage(report, &diff->stages[i], name_width);
     report_tables(report);
-    write_why(report);
+    if (report->why != NULL)
+        output_print(output, "\nask why: %s\n", report->why);
 }
 
 /* --- the format asked for ---------------------------------------------------------------------------------------- */

@@ -12,12 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Whether it has transformers' name of the residual stream. */
-static bool is_residual(const char *name)
-{
-    return strstr(folder_base(name), "hidden_states") != NULL;
-}
-
 /* The layer in the name of a file: "hidden-1.npy". */
 static bool layer_of_file(const char *path, size_t *layer)
 {
@@ -38,7 +32,9 @@ static enum status take_layer(struct heads *heads, const struct input_file *file
         return error_usage(error, "%s and %s both have the hidden states of layer %zu; give one of them", input->source,
                            file->source, layer);
     *input = *file;
-    heads->layers[layer].residual = is_residual(tensor != NULL ? tensor->name : file->source);
+    /* transformers calls the residual stream so */
+    const char *name = tensor != NULL ? tensor->name : file->source;
+    heads->layers[layer].residual = strstr(folder_base(name), "hidden_states") != NULL;
     heads->given++;
     if (tensor == NULL)
         return STATUS_OK;
@@ -71,10 +67,9 @@ static enum status take_file(struct heads *heads, const char *path, struct arena
     if (found)
         return STATUS_OK;
     if (!layer_of_file(path, &layer) && !asked)
-        return error_usage(error,
-                           "%s: of which layer? Type --layer N, or name the file hidden-N or its tensors "
-                           "hidden_states.N",
-                           file.source);
+        return error_usage(
+            error, "%s: of which layer? Type --layer N, or name the file hidden-N or its tensors hidden_states.N",
+            file.source);
     return take_layer(heads, &file, NULL, asked ? (size_t)options->layer : layer, arena, error);
 }
 

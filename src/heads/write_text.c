@@ -80,14 +80,6 @@ static void write_line(struct output *output, const struct heads *heads, const s
     output_print(output, "\n");
 }
 
-static bool same_uniform(const struct head_line *one, const struct head_line *other)
-{
-    bool same = true;
-    for (int measure = 0; measure < HEAD_MEASURES; measure++)
-        same = same && one->means[measure].uniform == other->means[measure].uniform;
-    return same;
-}
-
 /* What a kind is, and its best head. */
 static void write_best(struct output *output, const struct heads *heads, int measure, int precision)
 {
@@ -118,7 +110,10 @@ void heads_text(const struct heads *heads, const struct options *options, int pr
     output_print(output, "  largest keys\n");
     for (const struct head_line *each = heads->lines; each != NULL; each = each->next) {
         write_line(output, heads, each, false, precision);
-        if (each->next == NULL || !same_uniform(each, each->next))
+        bool same = each->next != NULL;
+        for (int measure = 0; measure < HEAD_MEASURES && same; measure++)
+            same = each->means[measure].uniform == each->next->means[measure].uniform;
+        if (!same)
             write_line(output, heads, each, true, precision);
     }
     output_print(output, "\n%-33s%s  head", "best", layered ? "  layer" : "");

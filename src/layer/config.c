@@ -44,12 +44,10 @@ static enum status parse(struct config *config, char *text, size_t length, struc
     config->root = json_parse(&reader, config->path, text, length);
     if (config->root == NULL)
         return error->status;
-    enum status status = STATUS_OK;
-    if (!cJSON_IsObject(config->root))
-        status = error_usage(error, "%s: holds %s; expected an object, like a model's config.json", config->path,
-                             json_kind_name(config->root));
-    else
-        status = check_repeated(&reader, config->root);
+    const enum status status = cJSON_IsObject(config->root)
+                                   ? check_repeated(&reader, config->root)
+                                   : error_usage(error, "%s: holds %s; expected an object, like a model's config.json",
+                                                 config->path, json_kind_name(config->root));
     arena_free(&scratch);
     return status;
 }

@@ -134,9 +134,8 @@ static bool ask_family(const struct config_reading *reading, struct config_value
         return config_truth(reading, value, false);
     }
     const struct config_value ways = config_find(reading, CONFIG_BOTH_WAYS);
-    if (cJSON_IsString(ways.item) && strcmp(ways.item->valuestring, "vision") == 0) /* Gemma 4: within an image */
-        return family->causal == FAMILY_CAUSAL_ALWAYS;
-    if (!config_truth(reading, &ways, false))
+    const bool within = cJSON_IsString(ways.item) && strcmp(ways.item->valuestring, "vision") == 0;
+    if (within || !config_truth(reading, &ways, false)) /* Gemma 4: within an image */
         return family->causal == FAMILY_CAUSAL_ALWAYS;
     if (!family->both_ways)
         config_wrong(reading, &ways, "false, or --no-causal and --window");

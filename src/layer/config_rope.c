@@ -141,9 +141,8 @@ static void add_theta(const struct config_reading *reading, const struct config_
     const struct family_row *family = reading->family;
     const bool local = slides && family->local_theta > 0;
     struct config_value value = config_member(object, "rope_theta");
-    if (family->rotating == FAMILY_ROTATING_THETAS && config_entry(reading, CONFIG_ROPE_THETAS, &value))
-        ;
-    else if (!config_is_set(&value))
+    if (!(family->rotating == FAMILY_ROTATING_THETAS && config_entry(reading, CONFIG_ROPE_THETAS, &value)) &&
+        !config_is_set(&value))
         value = local                       ? config_find(reading, CONFIG_ROPE_THETA_OF_SLIDING)
                 : family->theta_key != NULL ? config_find_name(reading, family->theta_key)
                                             : config_find(reading, CONFIG_ROPE_THETA);

@@ -327,23 +327,11 @@ static const struct gguf_row *find_row(const struct building *building)
     return NULL;
 }
 
-static void build(struct building *building)
-{
-    const struct gguf *gguf = building->checkpoint->gguf;
-    char unknown[80];
-    snprintf(unknown, sizeof unknown, "%.60s (GGUF)", building->architecture); /* a family may have that name */
-    put(building, "model_type", cJSON_CreateString(building->row != NULL ? building->type : unknown));
-    for (size_t i = 0; i < gguf->count; i++)
-        put_value(building, &gguf->values[i]);
-    put_factors(building);
-    if (building->family != NULL)
-        put_implied(building);
-}
-
 enum status gguf_config(const struct checkpoint *checkpoint, struct config *config, const struct gguf_row **row,
                         struct error *error)
 {
     struct building building = {.checkpoint = checkpoint, .error = error};
+    char unknown[80];
     const struct gguf_value *name = gguf_find(checkpoint->gguf, "general.architecture");
     if (name == NULL || name->is_array || name->type != GGUF_STRING)
         return error_usage(error, "%s: general.architecture is missing or no text; the file is damaged",
@@ -359,7 +347,13 @@ enum status gguf_config(const struct checkpoint *checkpoint, struct config *conf
         return error_system(error, 0, "%s: not enough memory for its metadata", checkpoint->source);
     *config = (struct config){.path = checkpoint->source, .root = building.root, .of_gguf = true};
     error->status = STATUS_OK;
-    build(&building);
+    snprintf(unknown, sizeof unknown, "%.60s (GGUF)", building.architecture); /* a family may have that name */
+    put(&building, "model_type", cJSON_CreateString(*row != NULL ? building.type : unknown));
+    for (size_t i = 0; i < checkpoint->gguf->count; i++)
+        put_value(&building, &checkpoint->gguf->values[i]);
+    put_factors(&building);
+    if (building.family != NULL)
+        put_implied(&building);
     return error->status;
 }
 

@@ -110,20 +110,16 @@ static enum status look(struct reading *reading, const struct layer_module *modu
     return reading->error->status;
 }
 
-static bool same_text(const struct layer_facts *a, const struct layer_facts *b, const char *setting)
-{
-    const struct layer_fact *of_a = layer_facts_find(a, setting), *of_b = layer_facts_find(b, setting);
-    return (of_a == NULL) == (of_b == NULL) && (of_a == NULL || strcmp(of_a->text, of_b->text) == 0);
-}
-
 /* Whether they differ only in the layer's number. */
 static bool alike(const struct listed_row *a, const struct listed_row *b)
 {
     bool same = strcmp(a->path, b->path) == 0 && a->cross == b->cross && a->heads == b->heads &&
                 a->kv_heads == b->kv_heads && a->columns == b->columns && a->bytes == b->bytes &&
                 a->facts.count == b->facts.count && strcmp(a->why, b->why) == 0;
-    for (size_t i = 0; same && i < a->facts.count; i++)
-        same = same_text(&a->facts, &b->facts, a->facts.facts[i].setting);
+    for (size_t i = 0; same && i < a->facts.count; i++) {
+        const struct layer_fact *of_a = &a->facts.facts[i], *of_b = layer_facts_find(&b->facts, of_a->setting);
+        same = of_b != NULL && strcmp(of_a->text, of_b->text) == 0;
+    }
     return same;
 }
 

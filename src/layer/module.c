@@ -86,6 +86,7 @@ static bool has_word(const char *path, const char *word)
     return false;
 }
 
+/* The first counts: a decoder may contain an encoder, as in a model of two parts whose decoder is a BERT. */
 static const struct {
     const char *word;
     enum module_part part;
@@ -93,24 +94,8 @@ static const struct {
              {"audio", PART_AUDIO},   {"speech", PART_AUDIO},    {"text", PART_TEXT},
              {"language", PART_TEXT}, {"decoder", PART_DECODER}, {"encoder", PART_ENCODER}};
 
-/* A decoder may contain an encoder, as in a model of two parts whose decoder is a BERT. */
-static enum module_part part_of(const char *path)
-{
-    for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++)
-        if (has_word(path, PARTS[i].word))
-            return PARTS[i].part;
-    return PART_ONLY;
-}
-
-static bool is_cross(const char *tail)
-{
-    static const char *const WORDS[] = {"cross", "encoder_attn", "EncDecAttention", "encoder_decoder",
-                                        "multihead_attn"};
-    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++)
-        if (strstr(tail, WORDS[i]) != NULL)
-            return true;
-    return false;
-}
+/* Words in the path of a module of cross-attention, after its layer. */
+static const char *const CROSS[] = {"cross", "encoder_attn", "EncDecAttention", "encoder_decoder", "multihead_attn"};
 
 /* A component of a path that is a number, and the one before it. */
 struct numbered {
@@ -152,8 +137,12 @@ static enum status place(const struct search *search, struct layer_module *modul
     snprintf(prefix, length + 2, "%.*s%s", (int)length, module->path, number != NULL ? "." : "");
     module->prefix = prefix;
     module->layer = number != NULL ? strtoul(number, NULL, 10) : MODULE_NO_LAYER;
-    module->part = part_of(number != NULL ? prefix : module->path);
-    module->cross = is_cross(module->path + length);
+    module->part = PART_ONLY;
+    for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0] && module->part == PART_ONLY; i++)
+        if (has_word(number != NULL ? prefix : module->path, PARTS[i].word))
+            module->part = PARTS[i].part;
+    for (size_t i = 0; i < sizeof CROSS / sizeof CROSS[0]; i++)
+        module->cross = module->cross || strstr(module->path + length, CROSS[i]) != NULL;
     return STATUS_OK;
 }
 
@@ -185,20 +174,15 @@ static int by_path(const void *a, const void *b)
     return left->naming < right->naming ? -1 : left->naming > right->naming;
 }
 
-/* Whether a path's tensors show linear attention, which has query, key and value but no softmax. */
-static bool is_linear(const struct search *search, const char *path, size_t length)
-{
-    return find_word(search, path, length, "A_log output_gate.weight g_norm.weight", "");
-}
-
-/* Adds a module if this name is its anchor by that row. */
+/* Adds a module if this name is its anchor by that row; not one of linear attention, which has query, key and value but
+ * no softmax. */
 static enum status add_module(const struct search *search, const char *name, const struct naming_row *naming,
                               struct layer_module *modules, size_t *count)
 {
     const enum naming_role anchor = naming_anchor(naming);
     const char *end = find_end(name, naming_words(naming, anchor), naming_joint(naming, anchor));
     if (end == NULL || !has_all_roles(search, name, (size_t)(end - name), naming) ||
-        is_linear(search, name, (size_t)(end - name)))
+        find_word(search, name, (size_t)(end - name), "A_log output_gate.weight g_norm.weight", ""))
         return STATUS_OK;
     const size_t length = end > name ? (size_t)(end - name) - 1 : 0;
     struct layer_module *module = &modules[(*count)++];
@@ -229,21 +213,12 @@ static enum status sort_prefixes(struct module_list *list, struct arena *arena, 
     return STATUS_OK;
 }
 
-static size_t leave_out_doubles(struct layer_module *modules, size_t count)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
-        if (kept == 0 || strcmp(modules[kept - 1].path, modules[i].path) != 0)
-            modules[kept++] = modules[i];
-    return kept;
-}
-
 enum status modules_find(const struct checkpoint *checkpoint, struct arena *arena, struct module_list *list,
                          struct error *error)
 {
     struct search search;
     struct layer_module *modules = arena_allocate(arena, checkpoint->count, sizeof *modules, error);
-    size_t count = 0, longest = 0;
+    size_t count = 0, kept = 0, longest = 0;
     for (size_t i = 0; i < checkpoint->count; i++)
         longest = memory_larger(longest, strlen(checkpoint->names[i].text));
     if (modules == NULL || begin_search(&search, checkpoint, longest, arena, error) != STATUS_OK)
@@ -256,9 +231,11 @@ enum status modules_find(const struct checkpoint *checkpoint, struct arena *aren
     }
     if (count > 0)
         qsort(modules, count, sizeof modules[0], by_path);
-    count = leave_out_doubles(modules, count);
-    name_text(modules, count);
-    *list = (struct module_list){.checkpoint = checkpoint, .modules = modules, .count = count};
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || strcmp(modules[kept - 1].path, modules[i].path) != 0)
+            modules[kept++] = modules[i];
+    name_text(modules, kept);
+    *list = (struct module_list){.checkpoint = checkpoint, .modules = modules, .count = kept};
     return sort_prefixes(list, arena, error);
 }
 

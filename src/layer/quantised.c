@@ -8,7 +8,6 @@
 #include "tensor/block.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 #include <strings.h>
 
@@ -243,10 +242,7 @@ contradicts(const struct weight *weight, enum part part, const char *format, ...
 {
     const struct stored *stored = &weight->part[part];
     char expected[160];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(expected, sizeof expected, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(expected, format);
     return error_usage(weight->error, "%s: %.200s: %.40s %zu x %zu; expected %s", stored->look->source,
                        stored->look->name, stored->look->dtype, stored->rows, stored->columns, expected);
 }
@@ -580,7 +576,7 @@ enum status quantised_look(struct quantised *quantised, const char *name, const 
 /* Forms of layer-quantised. The next scale is that of the block after, for the last one of the first. */
 enum { SCALE_MISSING = 1, SCALE_INVERTED, SCALE_NEXT, ZERO_MISSING, ZERO_PLUS_1, ZERO_MINUS_1 };
 
-/* The zero point, and the scale, with a mistake. FP8 has no zero point; that of a packed code stays one. */
+/* The zero point with a mistake. FP8 has no zero point; that of a packed code stays one. */
 static double mistaken_zero(const struct weight *weight, size_t mistake, double zero)
 {
     const double codes = ldexp(1, (int)weight->bits);
@@ -588,11 +584,6 @@ static double mistaken_zero(const struct weight *weight, size_t mistake, double 
     if (by == 0 || (!weight->whole && weight->row->word == 0))
         return mistake == ZERO_MISSING ? 0 : zero;
     return weight->row->word > 0 ? fmod(zero + by + codes, codes) : zero + by;
-}
-
-static double mistaken_scale(size_t mistake, double scale)
-{
-    return mistake == SCALE_MISSING ? 1 : mistake == SCALE_INVERTED ? 1 / scale : scale;
 }
 
 /* Dequantises a row; `zeros` has room for the zero points of its groups. */
@@ -615,8 +606,9 @@ static void load_row(const struct weight *weight, size_t mistake, const double *
     for (size_t i = 0; i < weight->columns; i++) {
         const size_t block = groups != NULL ? (size_t)groups[i] : weight->block[1] > 0 ? i / weight->block[1] : 0;
         const size_t at = first + block * step, of_scale = mistake == SCALE_NEXT ? (block + 1) % weight->across : block;
-        numbers[i] = (float)((number_at(&weight->codes, row, i) - zeros[block]) *
-                             mistaken_scale(mistake, weight->scales[first + of_scale * step]));
+        double scale = mistake == SCALE_MISSING ? 1 : weight->scales[first + of_scale * step];
+        scale = mistake == SCALE_INVERTED ? 1 / scale : scale;
+        numbers[i] = (float)((number_at(&weight->codes, row, i) - zeros[block]) * scale);
         if (weight->added != NULL) {
             dtype_round(weight->rounded, &numbers[i], 1);
             numbers[i] = (float)(numbers[i] + weight->added[at]);

@@ -6,7 +6,6 @@
 #include "layer/naming.h"
 #include "layer/quantised.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 struct unpacking {
@@ -22,7 +21,6 @@ struct unpacking {
     struct error *error;
 };
 
-/* A tensor taken from the module. */
 struct taken {
     const char *name, *file;
     struct tensor tensor; /* rank 0 where there is none */
@@ -53,10 +51,7 @@ contradicts(const struct unpacking *unpacking, const struct taken *taken, bool o
     const char *heads = of_heads ? unpacking->plan->heads_said : NULL,
                *kv_heads = of_heads ? unpacking->plan->kv_heads_said : NULL;
     char expected[160];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(expected, sizeof expected, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(expected, format);
     return error_usage(unpacking->error, "%s: %.200s: %s; expected %s%s%s%s%s", taken->file, taken->name,
                        SHAPE_TEXT(&taken->tensor), expected, heads != NULL || kv_heads != NULL ? ", as set by " : "",
                        heads != NULL ? heads : "", heads != NULL && kv_heads != NULL ? " and " : "",
@@ -286,28 +281,17 @@ static enum status unpack_key_value(struct unpacking *unpacking)
 {
     struct weights both = {0};
     struct unpack_plan *plan = unpacking->plan;
-    size_t *columns = &unpacking->value_columns, of_query;
+    size_t *columns = &unpacking->value_columns;
     plan->kv_heads = plan->kv_heads > 0 ? plan->kv_heads : plan->heads;
     if (take_weights(unpacking, ROLE_KEY_VALUE, &both) ||
         divide_rows(unpacking, &both.weight, 2 * plan->kv_heads, " of keys and values", columns) ||
         unpack_query(unpacking))
         return unpacking->error->status;
-    of_query = unpacking->columns;
-    if (*columns != of_query)
+    if (*columns != unpacking->columns)
         return contradicts(unpacking, &both.weight, false, "as many rows per key head as per query head");
     put_weights(unpacking, &both, ROLE_KEY, 0, plan->kv_heads * *columns);
     put_weights(unpacking, &both, ROLE_VALUE, plan->kv_heads * *columns, plan->kv_heads * *columns);
     return STATUS_OK;
-}
-
-/* Checks that the key heads divide the query heads. */
-static enum status check_heads(const struct unpacking *unpacking, const struct taken *weight)
-{
-    const struct unpack_plan *plan = unpacking->plan;
-    if (plan->heads % plan->kv_heads == 0)
-        return STATUS_OK;
-    return contradicts(unpacking, weight, true, "key heads that divide %zu query heads evenly, got %zu", plan->heads,
-                       plan->kv_heads);
 }
 
 static enum status unpack_packed(struct unpacking *unpacking)
@@ -316,11 +300,15 @@ static enum status unpack_packed(struct unpacking *unpacking)
     struct unpack_plan *plan = unpacking->plan;
     plan->kv_heads = plan->kv_heads > 0 ? plan->kv_heads : plan->heads;
     const size_t heads = plan->heads + 2 * plan->kv_heads;
-    if (take_weights(unpacking, ROLE_PACKED, &all) || check_heads(unpacking, &all.weight) ||
-        divide_rows(unpacking, &all.weight, heads, " of queries, keys and values", &unpacking->columns))
+    if (take_weights(unpacking, ROLE_PACKED, &all) != STATUS_OK)
         return unpacking->error->status;
-    if (plan->packing == PACKING_GROUPS && (rearrange(unpacking, &all.weight, heads, heads / plan->kv_heads, ungroup) ||
-                                            rearrange(unpacking, &all.bias, heads, heads / plan->kv_heads, ungroup)))
+    if (plan->heads % plan->kv_heads != 0)
+        return contradicts(unpacking, &all.weight, true, "key heads that divide %zu query heads evenly, got %zu",
+                           plan->heads, plan->kv_heads);
+    if (divide_rows(unpacking, &all.weight, heads, " of queries, keys and values", &unpacking->columns) ||
+        (plan->packing == PACKING_GROUPS &&
+         (rearrange(unpacking, &all.weight, heads, heads / plan->kv_heads, ungroup) ||
+          rearrange(unpacking, &all.bias, heads, heads / plan->kv_heads, ungroup))))
         return unpacking->error->status;
     const size_t queries = plan->heads * unpacking->columns, keys = plan->kv_heads * unpacking->columns;
     unpacking->value_columns = unpacking->columns;
@@ -496,8 +484,7 @@ static enum status check_packing(const struct unpacking *unpacking)
             source, path);
     if (naming->packed != NULL && packing == PACKING_SEPARATE)
         return error_usage(unpacking->error,
-                           "%s: %.200s has query, key and value in one weight; expected --packing blocks or "
-                           "groups",
+                           "%s: %.200s has query, key and value in one weight; expected --packing blocks or groups",
                            source, path);
     return STATUS_OK;
 }

@@ -14,16 +14,6 @@ bool file_part_is_of_ggml(const struct file_tensor *named)
     return named->part != NULL && named->part->of_ggml;
 }
 
-/* Reads the file; or the text itself where there is no such file and it begins like "sum=12.3". */
-static enum status read_text(const char *path, const char *name, unsigned kinds, struct arena *arena,
-                             struct input_file *input, struct error *error)
-{
-    if (!printed_is_fact(path) || access(path, F_OK) == 0)
-        return load_file(path, kinds, arena, input, error);
-    const char *text = arena_copy(arena, path, error);
-    return text == NULL ? error->status : printed_read(name, text, strlen(text), kinds, arena, input, error);
-}
-
 /* Of a dump, keeps the tensors of the layer of --layer, or of its only one. */
 static enum status choose_layer(struct input_file *file, const struct options *options, struct error *error)
 {
@@ -53,8 +43,13 @@ static enum status choose_layer(struct input_file *file, const struct options *o
 enum status file_part_load(const char *path, const char *name, const struct options *options, unsigned kinds,
                            struct arena *arena, struct input_file *input, struct error *error)
 {
-    return read_text(path, name, kinds | INPUT_FILE_PARTS, arena, input, error) ? error->status
-                                                                                : choose_layer(input, options, error);
+    const bool is_file = !printed_is_fact(path) || access(path, F_OK) == 0;
+    const char *text = is_file ? "" : arena_copy(arena, path, error);
+    kinds |= INPUT_FILE_PARTS;
+    if (text == NULL || (is_file ? load_file(path, kinds, arena, input, error)
+                                 : printed_read(name, text, strlen(text), kinds, arena, input, error)) != STATUS_OK)
+        return error->status;
+    return choose_layer(input, options, error);
 }
 
 double file_part_total(enum file_total total, struct file_sum sum, double shown)

@@ -29,8 +29,8 @@ static const struct {
 };
 
 /* The three projections in one matrix. */
-static const char PACKED[] = "cattn qkv qkvproj wqkv toqkv inproj querykeyvalue wpack qkvlinear attnqkv qkvweight "
-                             "inprojection kv kvproj tokv";
+static const char PACKED[] =
+    "cattn qkv qkvproj wqkv toqkv inproj querykeyvalue wpack qkvlinear attnqkv qkvweight inprojection kv kvproj tokv";
 
 /* Other tensors: foreign names, and the hint. */
 static const struct {
@@ -40,9 +40,8 @@ static const struct {
     {"k keyvector", "attn sdpa takes 'key'; the others take a matrix, 'W_key'"},
     {"v valuevector", "attn sdpa takes 'value'; the others take a matrix, 'W_value'"},
     {"x xs input inp inputsembeds inputembeds inputembeddings embeddings embedding embeds embed emb embs "
-     "tokenembeddings "
-     "wordembeddings hiddenstates hiddenstate hidden features vectors vector data tensor matrix array src sequence "
-     "batch",
+     "tokenembeddings wordembeddings hiddenstates hiddenstate hidden features vectors vector data tensor matrix array "
+     "src sequence batch",
      "did you mean 'inputs'?"},
     {"words word labels label names text sentence token tokennames inputtokens vocab strings",
      "did you mean 'tokens'?"},

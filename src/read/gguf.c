@@ -6,7 +6,6 @@
 #include "tensor/block.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,12 +51,9 @@ bool gguf_begins(const unsigned char *bytes, size_t length)
 static enum status __attribute__((format(printf, 2, 3))) refuse(const struct cursor *cursor, const char *format, ...)
 {
     char message[200];
-    va_list arguments;
     if (cursor->error->status != STATUS_OK)
         return cursor->error->status;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(message, format);
     return error_usage(cursor->error, "%s: %.200s: %s", cursor->source, cursor->what, message);
 }
 
@@ -129,7 +125,7 @@ static enum gguf_type take_type(struct cursor *cursor)
     return GGUF_U8;
 }
 
-static enum status take_value(struct cursor *cursor, struct gguf_value *value)
+static void take_value(struct cursor *cursor, struct gguf_value *value)
 {
     value->name = take_name(cursor, "metadata");
     value->type = take_type(cursor);
@@ -137,23 +133,14 @@ static enum status take_value(struct cursor *cursor, struct gguf_value *value)
     if (value->is_array)
         value->type = take_type(cursor);
     const uint64_t count = value->is_array ? take_number(cursor, 8) : 1;
-    if (value->type == GGUF_ARRAY)
-        return refuse(cursor, "an array of arrays; expected numbers or texts");
     value->bytes = cursor->bytes + cursor->at;
     value->count = (size_t)count;
-    if (value->type != GGUF_STRING)
+    if (value->type == GGUF_ARRAY)
+        refuse(cursor, "an array of arrays; expected numbers or texts");
+    else if (value->type != GGUF_STRING)
         take(cursor, count, TYPES[value->type].bytes);
     for (uint64_t i = 0; value->type == GGUF_STRING && i < count && cursor->error->status == STATUS_OK; i++)
         take(cursor, take_number(cursor, 8), 1);
-    return cursor->error->status;
-}
-
-static enum status take_values(struct cursor *cursor, size_t count, struct gguf *gguf)
-{
-    gguf->values = arena_allocate(cursor->arena, count, sizeof gguf->values[0], cursor->error);
-    for (gguf->count = 0; cursor->error->status == STATUS_OK && gguf->count < count; gguf->count++)
-        take_value(cursor, &gguf->values[gguf->count]);
-    return cursor->error->status ? cursor->error->status : sort(cursor, gguf->values, count, sizeof gguf->values[0]);
 }
 
 const struct gguf_value *gguf_find(const struct gguf *gguf, const char *name)
@@ -329,8 +316,11 @@ enum status gguf_read(struct named_tensors *file, const unsigned char *bytes, si
     if (gguf == NULL || take_version(&cursor) != STATUS_OK)
         return file->error->status;
     const size_t tensors = take_count(&cursor, "tensors"), values = take_count(&cursor, "values of metadata");
-    if (file->error->status || take_values(&cursor, values, gguf) || named_tensors_begin(file, tensors) ||
-        take_tensors(&cursor, tensors, gguf, file->list))
+    gguf->values = arena_allocate(file->arena, values, sizeof gguf->values[0], file->error);
+    for (gguf->count = 0; file->error->status == STATUS_OK && gguf->count < values; gguf->count++)
+        take_value(&cursor, &gguf->values[gguf->count]);
+    if (file->error->status || sort(&cursor, gguf->values, values, sizeof gguf->values[0]) ||
+        named_tensors_begin(file, tensors) || take_tensors(&cursor, tensors, gguf, file->list))
         return file->error->status;
     file->list->gguf = gguf;
     return STATUS_OK;

@@ -74,11 +74,9 @@ static const char *after_head(const char *name)
 {
     if (strncmp(name, "heads.", 6) != 0 || !isdigit((unsigned char)name[6]))
         return NULL;
-    const char *end = name + 6;
-    if (end[0] == '0' && end[1] != '.') /* heads.00 would be another name of heads.0 */
+    if (name[6] == '0' && name[7] != '.') /* heads.00 would be another name of heads.0 */
         return NULL;
-    while (isdigit((unsigned char)*end))
-        end++;
+    const char *end = name + 6 + strspn(name + 6, "0123456789");
     return *end == '.' ? end + 1 : NULL;
 }
 
@@ -225,9 +223,7 @@ const char *input_file_setting(const struct input_file *input, const char *name)
 
 const char *input_file_hint(const char *name, char *hint, size_t size)
 {
-    const char *candidates[NAME_COUNT];
-    const char *of_head = after_head(name);
-    const char *plain = of_head != NULL ? of_head : name;
+    const char *candidates[NAME_COUNT], *of_head = after_head(name), *plain = of_head != NULL ? of_head : name;
     char prefix[64] = "", said[256];
     if (foreign_name_hint(name, of_head != NULL ? (size_t)(of_head - name) : 0, said, sizeof said)) {
         snprintf(hint, size, "; %s", said);

@@ -3,6 +3,7 @@
 
 #include "base/decimal.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "base/version.h"
 #include "read/json_syntax.h"
 #include "read/json_tree.h"
@@ -10,8 +11,6 @@
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
-
-enum { PLACE_BYTES = 160 };
 
 const char *json_kind_name(const cJSON *item)
 {
@@ -24,6 +23,13 @@ const char *json_kind_name(const cJSON *item)
     if (cJSON_IsString(item))
         return "a string";
     return cJSON_IsArray(item) ? "an array" : "an object";
+}
+
+enum status json_wrong(const struct json_reader *reader, const char *format, ...)
+{
+    char what[sizeof reader->error->message];
+    TEXT_FORMAT(what, format);
+    return error_usage(reader->error, "%s: %s: %s", reader->source, reader->key, what);
 }
 
 size_t json_count(const cJSON *item)
@@ -54,10 +60,9 @@ static enum status not_a_number(const struct json_reader *reader, const char *pl
 {
     double number;
     if (cJSON_IsString(item) && read_special(item, &number))
-        return error_usage(reader->error, "%s: %s: %s: \"%s\" is not finite; expected a finite number", reader->source,
-                           reader->key, place, item->valuestring);
-    return error_usage(reader->error, "%s: %s: %s: expected a %s, got %s", reader->source, reader->key, place,
-                       reader->boolean ? "boolean, as the first one is" : "number", json_kind_name(item));
+        return json_wrong(reader, "%s: \"%s\" is not finite; expected a finite number", place, item->valuestring);
+    return json_wrong(reader, "%s: expected a %s, got %s", place,
+                      reader->boolean ? "boolean, as the first one is" : "number", json_kind_name(item));
 }
 
 static enum status read_number(const struct json_reader *reader, const cJSON *item, const struct tensor *tensor,
@@ -72,9 +77,8 @@ static enum status read_number(const struct json_reader *reader, const cJSON *it
     tensor_place_text(tensor->rank, index, tensor->rank, place);
     if (reader->boolean || !cJSON_IsNumber(item))
         return not_a_number(reader, place, item);
-    return error_usage(reader->error,
-                       "%s: %s: %s: a number above 1.8e308 overflows; expected at most 3.4028235e+38 in magnitude",
-                       reader->source, reader->key, place);
+    return json_wrong(reader, "%s: a number above 1.8e308 overflows; expected at most 3.4028235e+38 in magnitude",
+                      place);
 }
 
 /* The first element at any depth; NULL where an array is empty. */
@@ -99,8 +103,7 @@ static enum status measure(const struct json_reader *reader, const cJSON *item, 
         item = item->child;
     }
     if (*rank == 0)
-        return error_usage(reader->error, "%s: %s: expected an array of numbers, got %s", reader->source, reader->key,
-                           json_kind_name(item));
+        return json_wrong(reader, "expected an array of numbers, got %s", json_kind_name(item));
     return STATUS_OK;
 }
 
@@ -114,15 +117,14 @@ static enum status ragged(const struct json_reader *reader, const cJSON *item, c
     const char *what = depth + 1 < tensor->rank ? "row" : "number";
     tensor_place_text(tensor->rank, index, depth, place);
     if (!cJSON_IsArray(item))
-        return error_usage(reader->error, "%s: %s: %s: expected an array of %zu %s%s, got %s", reader->source,
-                           reader->key, place, expected, what, expected == 1 ? "" : "s", json_kind_name(item));
+        return json_wrong(reader, "%s: expected an array of %zu %s%s, got %s", place, expected, what,
+                          expected == 1 ? "" : "s", json_kind_name(item));
     size_t count = json_count(item);
     if (count == 0)
-        return error_usage(reader->error, "%s: %s: %s is empty; expected %zu %s%s", reader->source, reader->key, place,
-                           expected, what, expected == 1 ? "" : "s");
+        return json_wrong(reader, "%s is empty; expected %zu %s%s", place, expected, what, expected == 1 ? "" : "s");
     tensor_place_text(tensor->rank, zeros, depth, first);
-    return error_usage(reader->error, "%s: %s: %s has %zu %s%s, expected %zu (as %s)", reader->source, reader->key,
-                       place, count, what, count == 1 ? "" : "s", expected, first);
+    return json_wrong(reader, "%s has %zu %s%s, expected %zu (as %s)", place, count, what, count == 1 ? "" : "s",
+                      expected, first);
 }
 
 /* Reads the array at index[0 .. depth) into the tensor from *number on, and advances that. */
@@ -144,22 +146,17 @@ static enum status read_array(const struct json_reader *reader, const cJSON *arr
     return child == NULL ? STATUS_OK : ragged(reader, array, tensor, index, depth);
 }
 
-/* Moves its numbers into the tensor. */
-static enum status take_tensor(const struct json_reader *reader, struct json_array *array, struct tensor *tensor)
-{
-    *tensor = (struct tensor){.rank = array->rank, .dtype = DTYPE_F64, .data = array->numbers};
-    memcpy(tensor->shape, array->shape, sizeof tensor->shape);
-    array->numbers = NULL;
-    return arena_keep(reader->arena, tensor->data, 0, reader->error);
-}
-
 /* `kind` decides whether the tensor may be boolean, or have numbers that are not finite. */
 static enum status read_tensor(struct json_reader *reader, const cJSON *item, unsigned kind, struct tensor *tensor)
 {
     size_t rank, shape[TENSOR_RANK], index[TENSOR_RANK] = {0};
-    /* cJSON leaves this field of an array at 0; see mark_taken. */
-    if (cJSON_IsArray(item) && item->valuedouble > 0)
-        return take_tensor(reader, &reader->arrays->found[(size_t)item->valuedouble - 1], tensor);
+    if (cJSON_IsArray(item) && item->valuedouble > 0) { /* cJSON leaves this field of an array at 0; see mark_taken */
+        struct json_array *array = &reader->arrays->found[(size_t)item->valuedouble - 1];
+        *tensor = (struct tensor){.rank = array->rank, .dtype = DTYPE_F64, .data = array->numbers};
+        memcpy(tensor->shape, array->shape, sizeof tensor->shape);
+        array->numbers = NULL;
+        return arena_keep(reader->arena, tensor->data, 0, reader->error);
+    }
     enum status status = measure(reader, item, &rank, shape);
     if (status == STATUS_OK)
         status = tensor_create(tensor, DTYPE_F64, rank, shape, reader->arena, reader->error);
@@ -178,11 +175,11 @@ static enum status read_tensor(struct json_reader *reader, const cJSON *item, un
 static enum status read_token_list(const struct json_reader *reader, const cJSON *list, const char *name,
                                    size_t list_number, size_t expected, const char **tokens)
 {
-    char place[PLACE_BYTES] = "";
+    char place[32] = "";
     const cJSON *item = list->child;
+    if (list_number > 0)
+        snprintf(place, sizeof place, "list %zu, ", list_number);
     for (size_t i = 0; i < expected; i++, item = item->next) {
-        if (list_number > 0)
-            snprintf(place, sizeof place, "list %zu, ", list_number);
         if (!cJSON_IsString(item))
             return error_usage(reader->error, "%s: %s: %stoken %zu: expected a string, got %s", reader->source, name,
                                place, i + 1, json_kind_name(item));
@@ -276,10 +273,10 @@ enum status json_read_settings(const struct json_reader *reader, const cJSON *ob
                                struct setting **settings, size_t *count)
 {
     char where[16];
-    snprintf(where, sizeof where, "%s: ", name);
     if (!cJSON_IsObject(object))
-        return error_usage(reader->error, "%s: %sexpected an object, got %s", reader->source, where,
+        return error_usage(reader->error, "%s: %s: expected an object, got %s", reader->source, name,
                            json_kind_name(object));
+    snprintf(where, sizeof where, "%s: ", name);
     if (json_check_repeated(reader, object, where) != STATUS_OK)
         return reader->error->status;
     *settings = arena_allocate(reader->arena, json_count(object), sizeof **settings, reader->error);
@@ -327,12 +324,8 @@ static enum status note_origin(const struct json_reader *reader, const cJSON *it
                                struct input_file *input)
 {
     const bool foreign = (kinds & INPUT_FILE_FOREIGN) != 0;
-    if (foreign && !cJSON_IsString(item))
-        return STATUS_OK;
-    if ((foreign ? input_file_kind(item->string) : kind) != INPUT_FILE_IGNORED ||
-        strcmp(item->string, "comment") == 0 || strcmp(item->string, "format") == 0)
-        return STATUS_OK;
-    if (strcmp(item->string, "reordered") == 0)
+    if ((foreign && !cJSON_IsString(item)) || text_has_word("comment format reordered", item->string) ||
+        (foreign ? input_file_kind(item->string) : kind) != INPUT_FILE_IGNORED)
         return STATUS_OK;
     if (!cJSON_IsString(item))
         return error_usage(reader->error, "%s: %s: expected a string, as a result has it, got %s", reader->source,
@@ -371,15 +364,6 @@ static enum status read_comment(const struct json_reader *reader, const cJSON *i
     return input->comment == NULL ? reader->error->status : STATUS_OK;
 }
 
-static enum status read_text(const struct json_reader *reader, const cJSON *item, struct input_file *input)
-{
-    if (!cJSON_IsString(item))
-        return error_usage(reader->error, "%s: text: expected a string of words, got %s", reader->source,
-                           json_kind_name(item));
-    input->text = arena_copy(reader->arena, item->valuestring, reader->error);
-    return input->text == NULL ? reader->error->status : STATUS_OK;
-}
-
 static enum status read_member(struct json_reader *reader, const cJSON *item, unsigned kinds, struct input_file *input)
 {
     const unsigned kind = kind_of(item, kinds);
@@ -404,8 +388,13 @@ static enum status read_member(struct json_reader *reader, const cJSON *item, un
         return json_read_settings(reader, item, item->string, &input->settings, &input->setting_count);
     if (kind == INPUT_FILE_WORDS && strcmp(item->string, "vocabulary") == 0)
         return json_read_vocabulary(reader, item, true, input);
-    if (kind == INPUT_FILE_WORDS && strcmp(item->string, "text") == 0)
-        return read_text(reader, item, input);
+    if (kind == INPUT_FILE_WORDS && strcmp(item->string, "text") == 0) {
+        if (!cJSON_IsString(item))
+            return error_usage(reader->error, "%s: text: expected a string of words, got %s", reader->source,
+                               json_kind_name(item));
+        input->text = arena_copy(reader->arena, item->valuestring, reader->error);
+        return input->text == NULL ? reader->error->status : STATUS_OK;
+    }
     return kind & INPUT_FILE_FOREIGN && !is_tensor(item, kind) ? STATUS_OK : add_tensor(reader, item, kind, input);
 }
 
@@ -428,8 +417,8 @@ static enum status check_format(const struct json_reader *reader, const cJSON *r
                        reader->source, format->valuedouble, ATTN_FORMAT);
 }
 
-/* *sole: whether the object has exactly one tensor. */
-static void count_tensors(const cJSON *root, unsigned kinds, bool *sole)
+/* Whether the object has exactly one tensor. */
+static bool has_one_tensor(const cJSON *root, unsigned kinds)
 {
     size_t count = 0;
     for (const cJSON *item = root->child; item != NULL; item = item->next) {
@@ -437,7 +426,7 @@ static void count_tensors(const cJSON *root, unsigned kinds, bool *sole)
         count +=
             !is_positions(item, root) && (kind & (INPUT_FILE_STAGE | INPUT_FILE_FOREIGN)) != 0 && is_tensor(item, kind);
     }
-    *sole = count == 1;
+    return count == 1;
 }
 
 static enum status read_tree(struct json_reader *reader, const cJSON *root, unsigned kinds, struct input_file *input)
@@ -451,7 +440,7 @@ static enum status read_tree(struct json_reader *reader, const cJSON *root, unsi
     input->tensors = arena_allocate(reader->arena, json_count(root) + 2, sizeof input->tensors[0], reader->error);
     if (input->passed == NULL || input->tensors == NULL)
         return reader->error->status;
-    count_tensors(root, kinds, &reader->sole);
+    reader->sole = has_one_tensor(root, kinds);
     for (const cJSON *item = root->child; item != NULL; item = item->next) {
         enum status status = is_positions(item, root) ? STATUS_OK : read_member(reader, item, kinds, input);
         if (status != STATUS_OK)

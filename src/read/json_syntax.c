@@ -149,17 +149,10 @@ static int read_code_unit(const char *text, unsigned *unit)
     return 4;
 }
 
-static bool is_low_surrogate_escape(const char *text)
-{
-    unsigned unit;
-    return text[0] == '\\' && text[1] == 'u' && read_code_unit(text + 2, &unit) == 4 && unit >= 0xdc00 &&
-           unit <= 0xdfff;
-}
-
 static enum status read_unicode_escape(struct reader *reader)
 {
     char *escape = reader->at;
-    unsigned unit;
+    unsigned unit, low = 0;
     int digits = read_code_unit(escape + 2, &unit);
     if (digits < 4)
         return fail(reader, escape + 2 + digits, "a hexadecimal digit");
@@ -168,7 +161,9 @@ static enum status read_unicode_escape(struct reader *reader)
         return text_error_at(&reader->in, escape, reader->error,
                              "expected a high surrogate, \\ud800 to \\udbff, before %.6s", escape);
     if (unit >= 0xd800 && unit <= 0xdbff) {
-        if (!is_low_surrogate_escape(reader->at))
+        if (strncmp(reader->at, "\\u", 2) == 0)
+            read_code_unit(reader->at + 2, &low);
+        if (low < 0xdc00 || low > 0xdfff)
             return text_error_at(&reader->in, escape, reader->error,
                                  "expected a low surrogate, \\udc00 to \\udfff, after %.6s", escape);
         reader->at += 6;

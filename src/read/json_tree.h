@@ -19,6 +19,9 @@ struct json_reader {
     struct json_arrays *arrays; /* arrays that are not in the tree, or NULL */
 };
 
+/* STATUS_USAGE "source: key: ..." with a printf-like message. */
+enum status json_wrong(const struct json_reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Checks the grammar of text[0 .. length), ended by text[length] == '\0', changes it, and builds its tree, which the
  * caller deletes. Messages call it `source`. NULL where the grammar is wrong (STATUS_USAGE) or memory is short
  * (STATUS_SYSTEM). */

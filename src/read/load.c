@@ -7,7 +7,6 @@
 #include "read/archive.h"
 #include "read/json.h"
 #include "read/npy.h"
-#include "read/other_file.h"
 #include "read/printed.h"
 #include "read/safetensors.h"
 #include "read/zip.h"
@@ -33,16 +32,6 @@ struct content {
     size_t mapped; /* the length of the mapping; 0: read into memory, with a NUL after them */
 };
 
-/* The size of the file and one byte more, so that reading finds its end without growing. */
-static size_t first_room(int file)
-{
-    struct stat there;
-    if (fstat(file, &there) == 0 && S_ISREG(there.st_mode) && there.st_size > 0 &&
-        (uintmax_t)there.st_size < SIZE_MAX / 2)
-        return (size_t)there.st_size + 2;
-    return FIRST_BYTES;
-}
-
 /* Formats whose tensors may stay in the file, detected by their first bytes. */
 static const struct {
     bool (*begins)(const unsigned char *bytes, size_t length);
@@ -57,6 +46,49 @@ static binary_reader *find_reader(const unsigned char *bytes, size_t length)
             return BINARY[i].read;
     /* A file with that first byte and no other format is a wrong .npy. */
     return length > 0 && bytes[0] == NPY_FIRST_BYTE ? npy_read : NULL;
+}
+
+#define UNPACK "; unpack it first, as in "
+#define EXPECTED "; expected JSON, CSV or another table of numbers, .npy, .npz, .pt or .safetensors"
+
+/* Files that attn recognizes by their first bytes, and rejects. Longer beginnings come before shorter ones. */
+static const struct {
+    size_t at; /* offset of the bytes */
+    const char *bytes;
+    size_t count;
+    const char *message;
+} KINDS[] = {
+    {0, "\x1f\x8b", 2, "a gzip file" UNPACK "gunzip -c FILE | attn ..."},
+    {0, "BZh", 3, "a bzip2 file" UNPACK "bunzip2 -c FILE | attn ..."},
+    {0, "\3757zXZ", 5, "an xz file" UNPACK "xz -dc FILE | attn ..."},
+    {0, "\x28\xb5\x2f\xfd", 4, "a zstd file" UNPACK "zstd -dc FILE | attn ..."},
+    {0, "\xff\xfe", 2, "text in UTF-16; convert it: iconv -f UTF-16 -t UTF-8"},
+    {0, "\xfe\xff", 2, "text in UTF-16; convert it: iconv -f UTF-16 -t UTF-8"},
+    {0, "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", 15,
+     "a .pt of PyTorch before 1.6; save it again: torch.save(torch.load('old.pt'), 'new.pt')"},
+    {0, "\x80\x02", 2, "a pickle, which is a program; attn runs no programs" EXPECTED},
+    {0, "\x80\x03", 2, "a pickle, which is a program; attn runs no programs" EXPECTED},
+    {0, "\x80\x04", 2, "a pickle, which is a program; attn runs no programs" EXPECTED},
+    {0, "\x80\x05", 2, "a pickle, which is a program; attn runs no programs" EXPECTED},
+    {257, "ustar", 5, "a tar archive; unpack it: tar -xf FILE"},
+    {0, "\x89HDF\r\n\x1a\n", 8, "an HDF5 file, as Keras writes it; save its arrays with numpy.savez"},
+    {0, "GGUF", 4,
+     "a GGUF file, which holds a model; name it with --weights: attn layer HIDDEN -w FILE.gguf --layer 0"},
+    {0, "MATLAB 5.0 MAT-file", 19, "a MATLAB file; convert its arrays with scipy.io.loadmat and numpy.savez"},
+    {0, "PAR1", 4, "a Parquet file" EXPECTED},
+    {0, "\x89PNG\r\n\x1a\n", 8, "a picture, PNG" EXPECTED},
+    {0, "\xff\xd8\xff", 3, "a picture, JPEG" EXPECTED},
+    {0, "GIF8", 4, "a picture, GIF" EXPECTED},
+    {0, "version https://git-lfs.github.com/spec/", 40, "a pointer of Git LFS, not the file; fetch it: git lfs pull"},
+    {0, "%PDF-", 5, "a PDF document" EXPECTED},
+};
+
+enum status load_check_other(const char *source, const unsigned char *bytes, size_t length, struct error *error)
+{
+    for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0]; i++)
+        if (length >= KINDS[i].at + KINDS[i].count && memcmp(bytes + KINDS[i].at, KINDS[i].bytes, KINDS[i].count) == 0)
+            return error_usage(error, "%s: %s", source, KINDS[i].message);
+    return STATUS_OK;
 }
 
 /* Whether no format begins with the bytes so far, so that the message needs no more of them. */
@@ -90,7 +122,11 @@ static enum status grow(const char *source, struct content *content, size_t *roo
 /* Reads all bytes of the file, and adds a NUL. */
 static enum status read_all(int file, const char *source, struct content *content, struct error *error)
 {
-    size_t room = first_room(file);
+    struct stat there;
+    const bool sized = fstat(file, &there) == 0 && S_ISREG(there.st_mode) && there.st_size > 0 &&
+                       (uintmax_t)there.st_size < SIZE_MAX / 2;
+    /* one byte more than the file, so that reading finds its end without growing, and the NUL */
+    size_t room = sized ? (size_t)there.st_size + 2 : FIRST_BYTES;
     bool ended = false;
     content->bytes = malloc(room);
     if (content->bytes == NULL)
@@ -156,7 +192,7 @@ static enum status read_content(const char *source, struct content *content, uns
                            "%s: the input is empty; expected JSON, a table of numbers, or another format that attn "
                            "reads; attn example prints one",
                            source);
-    if (other_file_check(source, bytes, length, error) != STATUS_OK)
+    if (load_check_other(source, bytes, length, error) != STATUS_OK)
         return error->status;
     const bool printed = printed_begins(bytes, length);
     if (make_text(source, content, error) != STATUS_OK)

@@ -22,3 +22,7 @@ struct loaded {
 
 /* The bytes belong to the arena. STATUS_SYSTEM where the file cannot be read. */
 enum status load_bytes(const char *path, struct arena *arena, struct loaded *loaded, struct error *error);
+
+/* STATUS_USAGE "source: what it is; what to do" for a file that attn recognizes by its first bytes and rejects, else
+ * STATUS_OK. */
+enum status load_check_other(const char *source, const unsigned char *bytes, size_t length, struct error *error);

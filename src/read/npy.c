@@ -180,24 +180,6 @@ static enum status take_header(struct reader *reader, struct npy_array *array)
 
 /* --- what it means ----------------------------------------------------------------------------------------------- */
 
-static void read_descr(struct npy_array *array)
-{
-    const char *descr = array->descr;
-    const bool ordered = descr[0] != '\0' && strchr("<>|=", descr[0]) != NULL;
-    array->bytes.big_endian = descr[0] == '>' || (descr[0] != '<' && tensor_bytes_machine_is_big_endian());
-    array->bytes.dtype = ordered ? dtype_find(dtype_npy, descr + 1) : DTYPE_COUNT;
-}
-
-/* In Fortran's order the first axis varies fastest. */
-static void set_strides(struct npy_array *array)
-{
-    struct tensor_bytes *bytes = &array->bytes;
-    size_t stride = 1;
-    bytes->strided = array->fortran;
-    for (size_t axis = 0; axis < bytes->rank; stride *= bytes->shape[axis++])
-        bytes->strides[axis] = stride;
-}
-
 /* Finds the header and the start of the data. Copies bytes before looking at them, since another program may change the
  * file meanwhile. */
 static enum status find_header(struct reader *reader, const unsigned char *bytes, size_t length, struct arena *arena,
@@ -237,17 +219,20 @@ enum status npy_header(const char *source, const char *holder, const unsigned ch
     *array = (struct npy_array){.holder = holder};
     if (find_header(&reader, bytes, length, arena, array) || take_header(&reader, array))
         return error->status;
-    read_descr(array);
+    const char *descr = array->descr;
+    const bool ordered = descr[0] != '\0' && strchr("<>|=", descr[0]) != NULL;
+    array->bytes.big_endian = descr[0] == '>' || (descr[0] != '<' && tensor_bytes_machine_is_big_endian());
+    array->bytes.dtype = ordered ? dtype_find(dtype_npy, descr + 1) : DTYPE_COUNT;
     return STATUS_OK;
 }
 
-/* Checks that only the numbers follow the header; sets their order. */
+/* Checks that only the numbers follow the header; sets their order: in Fortran's the first axis varies fastest. */
 static enum status check_size(const char *source, struct npy_array *array, struct error *error)
 {
-    const struct tensor_bytes *bytes = &array->bytes;
+    struct tensor_bytes *bytes = &array->bytes;
     const struct tensor tensor = {.rank = bytes->rank,
                                   .shape = {bytes->shape[0], bytes->shape[1], bytes->shape[2], bytes->shape[3]}};
-    size_t size;
+    size_t size, stride = 1;
     const char *shape = SHAPE_TEXT(&tensor);
     if (array->count == SIZE_MAX || !memory_multiply(array->count, dtype_size(bytes->dtype), &size))
         return error_usage(error, "%s: %s of %s are larger than any memory", source, shape, dtype_name(bytes->dtype));
@@ -256,7 +241,9 @@ static enum status check_size(const char *source, struct npy_array *array, struc
         return error_usage(error, "%s: %zu bytes of numbers, expected %zu: %s of %s%s%s%s", source, array->size, size,
                            shape, dtype_name(bytes->dtype), cut ? "; the " : "", cut ? array->holder : "",
                            cut ? " is cut short" : "");
-    set_strides(array);
+    bytes->strided = array->fortran;
+    for (size_t axis = 0; axis < bytes->rank; stride *= bytes->shape[axis++])
+        bytes->strides[axis] = stride;
     return STATUS_OK;
 }
 

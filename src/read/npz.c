@@ -30,7 +30,6 @@ static enum status no_array(const struct named_tensors *file, const struct zip_e
                        file->source, entry->name);
 }
 
-/* Reads the array of an entry into the tensor. */
 static enum status read_array(const struct named_tensors *file, const struct zip_entry *entry, struct arena *scratch,
                               struct named_tensor *tensor)
 {
@@ -41,15 +40,6 @@ static enum status read_array(const struct named_tensors *file, const struct zip
     snprintf(text, sizeof text, "%s: %.80s", file->source, tensor->name);
     return npy_header(text, "entry", entry->bytes, entry->length, scratch, &array, file->error) ||
                    npy_tensor(file, text, &array, scratch, tensor)
-               ? file->error->status
-               : STATUS_OK;
-}
-
-static enum status read_alone(const struct named_tensors *file, const struct zip_entry *entry, struct arena *scratch)
-{
-    struct named_tensor tensor;
-    return named_tensors_nameless(file, "numpy.savez(file, NAME=array, ...)", &tensor) ||
-                   read_array(file, entry, scratch, &tensor) || named_tensors_put(file, &tensor)
                ? file->error->status
                : STATUS_OK;
 }
@@ -79,8 +69,12 @@ static enum status read_entry(const struct named_tensors *file, const struct zip
 
 static enum status read_entries(const struct named_tensors *file, const struct zip *zip, struct arena *scratch)
 {
+    struct named_tensor alone;
     if (zip->count == 1 && strcmp(zip->entries[0].name, "arr_0.npy") == 0)
-        return read_alone(file, &zip->entries[0], scratch);
+        return named_tensors_nameless(file, "numpy.savez(file, NAME=array, ...)", &alone) ||
+                       read_array(file, &zip->entries[0], scratch, &alone) || named_tensors_put(file, &alone)
+                   ? file->error->status
+                   : STATUS_OK;
     if (named_tensors_begin(file, zip->count) != STATUS_OK)
         return file->error->status;
     for (size_t i = 0; i < zip->count; i++)

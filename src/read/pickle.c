@@ -5,8 +5,6 @@
 
 enum { LATEST_PROTOCOL = 5, WHOLE_BYTES = sizeof(int64_t), FIRST_ROOM = 16, TO_MARK = 4 };
 
-static const struct pickle_value MARK = {.kind = PICKLE_MARK};
-
 struct machine {
     const char *source;
     const unsigned char *bytes;
@@ -115,8 +113,10 @@ static bool push_new(struct machine *machine, struct pickle_value value)
     if (kept == NULL)
         return false;
     *kept = value;
-    if (value.kind == PICKLE_DICT)
+    if (value.kind == PICKLE_DICT) {
+        kept->next = machine->pickle->dicts;
         machine->pickle->dicts = kept;
+    }
     return push(machine, kept);
 }
 
@@ -152,11 +152,6 @@ static struct pickle_value *top(struct machine *machine, enum pickle_kind kind)
 
 /* --- values ------------------------------------------------------------------------------------------------------ */
 
-static bool run_mark(struct machine *machine)
-{
-    return push(machine, &MARK);
-}
-
 /* Pushes a value whose kind is all that matters. */
 static bool run_plain(struct machine *machine)
 {
@@ -179,14 +174,12 @@ static bool run_float(struct machine *machine)
     return push_new(machine, value);
 }
 
+/* Of four bytes it has a sign. */
 static bool run_whole(struct machine *machine)
 {
-    return push_new(machine, (struct pickle_value){.kind = PICKLE_WHOLE, .whole = (int64_t)machine->number});
-}
-
-static bool run_signed(struct machine *machine)
-{
-    return push_new(machine, (struct pickle_value){.kind = PICKLE_WHOLE, .whole = (int32_t)(uint32_t)machine->number});
+    const int64_t whole = (int64_t)machine->number, with_sign = (int32_t)(uint32_t)machine->number;
+    const bool has_sign = machine->opcode->form == FORM_4;
+    return push_new(machine, (struct pickle_value){.kind = PICKLE_WHOLE, .whole = has_sign ? with_sign : whole});
 }
 
 /* An integer of so many bytes, in two's complement. */
@@ -208,11 +201,6 @@ static bool run_text(struct machine *machine)
 }
 
 /* --- containers -------------------------------------------------------------------------------------------------- */
-
-static bool run_dict(struct machine *machine)
-{
-    return push_new(machine, (struct pickle_value){.kind = PICKLE_DICT, .next = machine->pickle->dicts});
-}
 
 static bool run_tuple(struct machine *machine)
 {
@@ -260,8 +248,7 @@ static bool run_get(struct machine *machine)
 static bool make_ordered(struct machine *machine, const struct pickle_value *arguments)
 {
     (void)arguments;
-    return push_new(machine,
-                    (struct pickle_value){.kind = PICKLE_DICT, .ordered = true, .next = machine->pickle->dicts});
+    return push_new(machine, (struct pickle_value){.kind = PICKLE_DICT, .ordered = true});
 }
 
 static bool make_tensor(struct machine *machine, const struct pickle_value *arguments)
@@ -389,14 +376,14 @@ static const struct opcode OPCODES[256] = {
     [0x80] = {run_protocol, FORM_1, PICKLE_NONE, 0},       /* PROTO */
     [0x95] = {run_frame, FORM_8, PICKLE_NONE, 0},          /* FRAME */
     ['.'] = {run_stop, FORM_NONE, PICKLE_NONE, 1},         /* STOP */
-    ['('] = {run_mark, FORM_NONE, PICKLE_MARK, 0},         /* MARK */
+    ['('] = {run_plain, FORM_NONE, PICKLE_MARK, 0},        /* MARK */
     ['N'] = {run_plain, FORM_NONE, PICKLE_NONE, 0},        /* NONE */
     [0x88] = {run_true, FORM_NONE, PICKLE_TRUTH, 0},       /* NEWTRUE */
     [0x89] = {run_plain, FORM_NONE, PICKLE_TRUTH, 0},      /* NEWFALSE */
     ['G'] = {run_float, FORM_8, PICKLE_NUMBER, 0},         /* BINFLOAT */
     ['K'] = {run_whole, FORM_1, PICKLE_WHOLE, 0},          /* BININT1 */
     ['M'] = {run_whole, FORM_2, PICKLE_WHOLE, 0},          /* BININT2 */
-    ['J'] = {run_signed, FORM_4, PICKLE_WHOLE, 0},         /* BININT */
+    ['J'] = {run_whole, FORM_4, PICKLE_WHOLE, 0},          /* BININT */
     [0x8a] = {run_long, FORM_BYTES_1, PICKLE_NUMBER, 0},   /* LONG1 */
     [0x8b] = {run_long, FORM_BYTES_4, PICKLE_NUMBER, 0},   /* LONG4 */
     [0x8c] = {run_text, FORM_BYTES_1, PICKLE_TEXT, 0},     /* SHORT_BINUNICODE */
@@ -415,7 +402,7 @@ static const struct opcode OPCODES[256] = {
     [']'] = {run_plain, FORM_NONE, PICKLE_LIST, 0},        /* EMPTY_LIST */
     ['a'] = {run_append, FORM_NONE, PICKLE_LIST, 1},       /* APPEND */
     ['e'] = {run_append, FORM_NONE, PICKLE_LIST, TO_MARK}, /* APPENDS */
-    ['}'] = {run_dict, FORM_NONE, PICKLE_DICT, 0},         /* EMPTY_DICT */
+    ['}'] = {run_plain, FORM_NONE, PICKLE_DICT, 0},        /* EMPTY_DICT */
     ['s'] = {run_append, FORM_NONE, PICKLE_DICT, 2},       /* SETITEM */
     ['u'] = {run_append, FORM_NONE, PICKLE_DICT, TO_MARK}, /* SETITEMS */
     ['q'] = {run_put, FORM_1, PICKLE_NONE, 1},             /* BINPUT */

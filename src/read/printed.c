@@ -62,19 +62,15 @@ bool printed_begins(const unsigned char *bytes, size_t length)
            memchr(OTHERS, c, sizeof OTHERS - 1) != NULL || (c >= 0xc2 && c <= 0xf4 && (mark > 0 || c != 0xef));
 }
 
-/* "[,1]" and "[1,]" of R, "[CLS]" and "[SEP]": a bracket that begins no numbers. */
-static bool is_label(const char *at)
-{
-    const bool letters = at[1] >= 'A' && at[1] <= 'Z' && at[2] >= 'A' && at[2] <= 'Z';
-    return (at[1] == ',' && text_is_digit(at[2])) || letters;
-}
-
-/* Whether the text is a statement or a literal, not a row of numbers. */
+/* Whether the text is a statement or a literal, not a row of numbers; "[,1]" of R and "[CLS]" are labels of rows. */
 static bool begins_cell(const char *at)
 {
     const size_t length = printed_name_length(at);
-    return (*at == '[' && !is_label(at)) || printed_is_import(at) || printed_find_equals(at) != NULL ||
-           (length > 0 && at[length] == '(') || printed_behind_title(at) != NULL;
+    if (*at == '[')
+        return !((at[1] == ',' && text_is_digit(at[2])) ||
+                 (at[1] >= 'A' && at[1] <= 'Z' && at[2] >= 'A' && at[2] <= 'Z'));
+    return printed_is_import(at) || printed_find_equals(at) != NULL || (length > 0 && at[length] == '(') ||
+           printed_behind_title(at) != NULL;
 }
 
 /* --- a table becomes a tensor ------------------------------------------------------------------------------------ */
@@ -168,9 +164,9 @@ static bool part_tokens(struct cell *cell)
         (input->tokens.texts != NULL && same_tokens(&cell->query_tokens, &input->tokens)))
         return true;
     if (input->tokens.texts == NULL)
-        return fail_all(cell,
-                        "the rows of query have comments, their tokens, and those of key have none; expected both or "
-                        "neither");
+        return fail_all(
+            cell,
+            "the rows of query have comments, their tokens, and those of key have none; expected both or neither");
     input->key_tokens = input->tokens;
     input->tokens = cell->query_tokens;
     return true;
@@ -249,14 +245,13 @@ static bool fail_unknown(struct cell *cell, const char *at, const char *name)
     value += strspn(value, " \t\r\n");
     if (!begins_cell(value))
         return printed_fail(&cell->reader, at,
-                            "'%.*s = ...' is not a table of numbers, and attn runs no code: leave the "
-                            "line out",
+                            "'%.*s = ...' is not a table of numbers, and attn runs no code: leave the line out",
                             NAME_SHOWN, name);
     input_file_hint(name, hint, sizeof hint);
-    return printed_fail(&cell->reader, at, "unknown name '%.*s'%s", NAME_SHOWN, name,
-                        hint[0] != '\0' ? hint
-                                        : "; expected inputs, W_query, W_key, W_value; query, key, value; or another "
-                                          "that attn knows");
+    return printed_fail(
+        &cell->reader, at, "unknown name '%.*s'%s", NAME_SHOWN, name,
+        hint[0] != '\0' ? hint
+                        : "; expected inputs, W_query, W_key, W_value; query, key, value; or another that attn knows");
 }
 
 /* Checks that nothing follows a table in its line. */
@@ -270,8 +265,7 @@ static bool end_statement(struct cell *cell, struct printed_table *table)
     if (*reader->at == '\n' || reader->at == reader->in.end || (parted && printed_find_equals(reader->at) != NULL))
         return true;
     return printed_fail(reader, reader->at,
-                        "expected the end of the line after the table, got %s; attn runs no code: paste what it "
-                        "prints",
+                        "expected the end of the line after the table, got %s; attn runs no code: paste what it prints",
                         text_error_describe(&reader->in, reader->at).name);
 }
 
@@ -489,26 +483,23 @@ static bool take_dump(struct cell *cell)
 /* Reads attn's CSV (--format csv). */
 static bool take_csv(struct cell *cell)
 {
-    struct printed_reader *reader = &cell->reader;
     struct printed_csv csv;
-    if (!printed_csv_head(reader, &csv))
-        return false;
-    while (reader->at != reader->in.end)
-        if (!take_of_csv(cell, &csv))
-            return false;
-    return true;
+    bool read = printed_csv_head(&cell->reader, &csv);
+    while (read && cell->reader.at != cell->reader.in.end)
+        read = take_of_csv(cell, &csv);
+    return read;
 }
 
 static bool take_statements(struct cell *cell)
 {
     struct printed_reader *reader = &cell->reader;
     struct printed_table none = {0};
-    bool read = true;
     do {
         skip_prompts(reader, &none);
-        read = reader->at == reader->in.end || take_statement(cell);
-    } while (read && reader->at != reader->in.end);
-    return read;
+        if (reader->at != reader->in.end && !take_statement(cell))
+            return false;
+    } while (reader->at != reader->in.end);
+    return true;
 }
 
 static bool take_all(struct cell *cell)
@@ -575,9 +566,8 @@ static bool read_text(struct cell *cell, const char *source, const char *text, s
     *cell->input = (struct input_file){.source = source, .is_text = true};
     if (is_shown(text + mark)) {
         cell->reader.failed = text + mark;
-        return fail_all(cell,
-                        "what attn shows to people, rounded and in several tables; expected a result for machines, "
-                        "which --out result.json writes");
+        return fail_all(cell, "what attn shows to people, rounded and in several tables; expected a result for "
+                              "machines, which --out result.json writes");
     }
     cell->reader.in = (struct text_source){source, text, text + length};
     cell->reader.at = text + mark;

@@ -224,16 +224,6 @@ static bool check_order(struct printed_reader *reader, const struct order *order
     return true;
 }
 
-/* With one row or one head both orders look the same: the name decides which axis comes first. */
-static void settle_heads(struct order *order, const struct printed_csv *csv, struct printed_piece name,
-                         enum stage stage)
-{
-    const bool cache = says(name, "key_cache") || says(name, "value_cache");
-    const bool operand = stage_exists(stage) && STAGES[stage].operand;
-    if (order->heads == 1 || order->rows == 1)
-        order->heads_last = cache || (operand && csv->tokens_first);
-}
-
 /* Reads the numbers of one line, from field `first` on. */
 static bool take_numbers(struct printed_reader *reader, struct printed_table *table, const struct line *line,
                          size_t first, size_t count)
@@ -318,7 +308,10 @@ bool printed_csv_table(struct printed_reader *reader, const struct printed_csv *
     const bool labelled = csv->has_tokens && (says(*name, "inputs") || says(*name, "key_inputs"));
     if (!find_order(reader, csv, &order) || !find_columns(reader, csv, *name, &order, &first))
         return false;
-    settle_heads(&order, csv, *name, stage);
+    /* With one row or one head both orders look the same: the name decides which axis comes first. */
+    if (order.heads == 1 || order.rows == 1)
+        order.heads_last = says(*name, "key_cache") || says(*name, "value_cache") ||
+                           (stage_exists(stage) && STAGES[stage].operand && csv->tokens_first);
     size_t *rows = arena_allocate(reader->arena, order.rows, sizeof *rows, reader->error);
     if (rows == NULL)
         return false;

@@ -150,9 +150,7 @@ static char find_separator(const char *at)
         const char *separator = *at != '\0' ? strchr(ORDER, *at) : NULL;
         found = separator != NULL && separator < found ? separator : found;
     }
-    if (*found == '\0')
-        return ' ';
-    return *found;
+    return *found != '\0' ? *found : ' ';
 }
 
 /* Whether a column of that name numbers the rows. */
@@ -210,13 +208,13 @@ static bool find_heads(struct rows *rows)
     reader->at = line;
     rows->names_rows = cells > 1 && names_rows(&first);
     if (numbers == 0 && missing + (cells > 1 && !is_missing(&first)) == cells)
-        return printed_fail(reader, first.text,
-                            "the first line names no column: is it a row without numbers? Write names of columns, "
-                            "or leave it out");
+        return printed_fail(
+            reader, first.text,
+            "the first line names no column: is it a row without numbers? Write names of columns, or leave it out");
     if (numbers == 0 && !misprints && dressed > 0 && dressed + empty_first == cells)
         return printed_fail(reader, first.text,
-                            "the first line is numbers in quotes: is it a row? Write numbers without quotes and "
-                            "with a point, or names of columns");
+                            "the first line is numbers in quotes: is it a row? Write numbers without quotes and with a "
+                            "point, or names of columns");
     empty_first = empty_first || (rows->separator == ' ' && from_zero && numbers == cells && is_pandas(line, cells));
     cells += empty_first && numbers == cells;
     const bool head = (numbers == 0 && !misprints) || (empty_first && counts && numbers + 1 == cells);
@@ -254,8 +252,8 @@ static bool note_label(struct rows *rows, const struct printed_piece *label)
     struct printed_number number = {0};
     if (rows->counted_heads && label->length == 0)
         return printed_fail(rows->reader, label->text,
-                            "this row has no label: is the first line a row of numbers too? Write a label in each "
-                            "row, or rows without an empty first cell");
+                            "this row has no label: is the first line a row of numbers too? Write a label in each row, "
+                            "or rows without an empty first cell");
     const bool plain = is_number(label, &number);
     rows->word_labels = rows->word_labels || !plain;
     count_on(&rows->label_counting, plain, number.value);
@@ -291,9 +289,9 @@ static bool fail_separator(struct rows *rows)
                        : rows->separator == ',' ? "','"
                                                 : "a blank";
     if (*reader->at == '*')
-        return printed_fail(reader, reader->at,
-                            "expected a number, got '*', a factor of the table; print it after format longG, "
-                            "which has none");
+        return printed_fail(
+            reader, reader->at,
+            "expected a number, got '*', a factor of the table; print it after format longG, which has none");
     return printed_fail(reader, reader->at, "expected %s, as between the first cells, got %s%s", name,
                         *reader->at == '\t' ? "a tab" : text_error_describe(&reader->in, reader->at).name,
                         comma ? "; is it a decimal comma? write a point" : "; use one separator in the table");
@@ -328,19 +326,6 @@ static void note_count(struct rows *rows, size_t row, size_t column)
     rows->decimal_first = rows->decimal_first || (column == 0 && !plain);
 }
 
-static bool check_width(struct rows *rows, const char *line, size_t columns)
-{
-    struct printed_table *table = rows->table;
-    const size_t expected = table->shape[1];
-    if (columns == expected)
-        return true;
-    return printed_fail(rows->reader, line, "row %zu has %zu number%s, expected %zu (as row 1)%s", table->shape[0] + 1,
-                        columns, columns == 1 ? "" : "s", expected,
-                        !rows->row_counting.fails && columns == expected + 1
-                            ? "; is row 1 a header? Give it names, or leave it out"
-                            : "");
-}
-
 static bool take_row(struct rows *rows)
 {
     struct printed_reader *reader = rows->reader;
@@ -360,8 +345,11 @@ static bool take_row(struct rows *rows)
             return false;
     }
     table->shape[1] = table->shape[0] == 0 ? columns : table->shape[1];
-    if (!check_width(rows, line, columns))
-        return false;
+    const bool headed = !rows->row_counting.fails && columns == table->shape[1] + 1;
+    if (columns != table->shape[1])
+        return printed_fail(reader, line, "row %zu has %zu number%s, expected %zu (as row 1)%s", table->shape[0] + 1,
+                            columns, columns == 1 ? "" : "s", table->shape[1],
+                            headed ? "; is row 1 a header? Give it names, or leave it out" : "");
     table->row_end = reader->at;
     table->rows = ++table->shape[0];
     printed_skip_in_line(reader, table);
@@ -425,10 +413,9 @@ static bool check_hashes(struct rows *rows)
             const bool begins = at > first && strchr(" \t,;#", at[-1]) != NULL;
             const size_t length = begins ? printed_number_read(at, &number) : 0;
             if (length > 0 && strchr(" \t\r\n,;", at[length]) != NULL)
-                return printed_fail(
-                    rows->reader, first,
-                    "a line of numbers that begins with '#': a comment, or a token? Leave it out, or put "
-                    "the token in double quotes");
+                return printed_fail(rows->reader, first,
+                                    "a line of numbers that begins with '#': a comment, or a token? Leave it out, or "
+                                    "put the token in double quotes");
         }
     }
     rows->reader->text_checked = true;
@@ -474,8 +461,7 @@ static bool check_doubts(struct rows *rows)
          "the first row is just 0, 1, 2 or 1, 2, 3: is it a head line? expected names of columns, or leave it out"},
         {counts && !rows->column_counting.fails, rows->counts_row,
          "the first column is just 0, 1, 2 or 1, 2, 3: are these labels? expected labels that are no numbers, or no "
-         "such "
-         "column"},
+         "such column"},
         {counts && rows->names_rows && !rows->decimal_first, rows->counts_row,
          "the first column is called like a row's number: are these labels? expected labels that are no numbers, or no "
          "such column"},

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "read/printed_table.h"
 
+#include "base/text.h"
+
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 #include <strings.h>
 
@@ -13,10 +14,7 @@ enum { MOST_SHOWN = 24 }; /* characters in a message */
 bool printed_fail(struct printed_reader *reader, const char *at, const char *format, ...)
 {
     char what[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(what, format);
     reader->failed = at;
     text_error_at(&reader->in, at, reader->error, "%s", what);
     return false;
@@ -158,8 +156,7 @@ static bool check_kind(struct printed_reader *reader, struct printed_table *tabl
         return printed_fail_expected(reader, reader->at, truth ? "a number, as the first one is" : "True or False");
     if (isinf(reader->last.value) && reader->last.kind < PRINTED_SPECIAL)
         return printed_fail(reader, reader->at,
-                            "a number above 1.8e308 overflows; expected at most 3.4028235e+38 in "
-                            "magnitude");
+                            "a number above 1.8e308 overflows; expected at most 3.4028235e+38 in magnitude");
     return true;
 }
 

@@ -43,14 +43,12 @@ static enum status take_number(const struct json_reader *reader, const cJSON *it
 {
     const double value = item != NULL ? item->valuedouble : -1;
     if (item == NULL || !cJSON_IsNumber(item))
-        return error_usage(reader->error, "%s: %s: %s: expected whole numbers, got %s", reader->source, reader->key,
-                           what, item != NULL ? json_kind_name(item) : "too few");
+        return json_wrong(reader, "%s: expected whole numbers, got %s", what,
+                          item != NULL ? json_kind_name(item) : "too few");
     if (!(value >= 0 && value <= LARGEST_NUMBER && value == floor(value)))
-        return error_usage(reader->error, "%s: %s: %s: %.16g is not a size; expected a whole number from 0 to 2^53",
-                           reader->source, reader->key, what, value);
+        return json_wrong(reader, "%s: %.16g is not a size; expected a whole number from 0 to 2^53", what, value);
     if (value > (double)(SIZE_MAX / 2))
-        return error_usage(reader->error, "%s: %s: %s: %.0f is larger than any memory", reader->source, reader->key,
-                           what, value);
+        return json_wrong(reader, "%s: %.0f is larger than any memory", what, value);
     *number = (size_t)value;
     return STATUS_OK;
 }
@@ -65,8 +63,7 @@ static enum status take_shape(const struct json_reader *reader, const cJSON *sha
         if (take_number(reader, item, "shape", &size) != STATUS_OK)
             return reader->error->status;
         if (!memory_multiply(tensor->count, size, &tensor->count))
-            return error_usage(reader->error, "%s: %s: its shape is larger than any memory", reader->source,
-                               reader->key);
+            return json_wrong(reader, "its shape is larger than any memory");
         if (bytes->rank < TENSOR_RANK)
             bytes->shape[bytes->rank] = size;
         bytes->rank++;
@@ -83,15 +80,12 @@ static enum status take_extent(const struct file *file, const cJSON *offsets, st
         take_number(reader, second, "data_offsets", &extent->end))
         return reader->error->status;
     if (second != NULL && second->next != NULL)
-        return error_usage(reader->error, "%s: %s: data_offsets: expected 2 numbers, got %zu", reader->source,
-                           reader->key, json_count(offsets));
+        return json_wrong(reader, "data_offsets: expected 2 numbers, got %zu", json_count(offsets));
     if (extent->begin > extent->end)
-        return error_usage(reader->error, "%s: %s: data_offsets: %zu to %zu runs backwards", reader->source,
-                           reader->key, extent->begin, extent->end);
+        return json_wrong(reader, "data_offsets: %zu to %zu runs backwards", extent->begin, extent->end);
     if (extent->end > file->size)
-        return error_usage(reader->error, "%s: %s: data_offsets: %zu to %zu, but the data are %zu bytes%s",
-                           reader->source, reader->key, extent->begin, extent->end, file->size,
-                           "; the file is cut short or its header wrong");
+        return json_wrong(reader, "data_offsets: %zu to %zu, but the data are %zu bytes%s", extent->begin, extent->end,
+                          file->size, "; the file is cut short or its header wrong");
     return STATUS_OK;
 }
 
@@ -104,9 +98,8 @@ static enum status check_size(const struct json_reader *reader, const struct nam
     const bool fits = memory_multiply(tensor->count, dtype_size(tensor->bytes.dtype), &size);
     if (fits && size == extent->end - extent->begin)
         return STATUS_OK;
-    return error_usage(reader->error, "%s: %s: data_offsets: %zu to %zu are %zu bytes, but shape and dtype need %s%zu",
-                       reader->source, reader->key, extent->begin, extent->end, extent->end - extent->begin,
-                       fits ? "" : "more than ", fits ? size : SIZE_MAX);
+    return json_wrong(reader, "data_offsets: %zu to %zu are %zu bytes, but shape and dtype need %s%zu", extent->begin,
+                      extent->end, extent->end - extent->begin, fits ? "" : "more than ", fits ? size : SIZE_MAX);
 }
 
 /* Reads the three members of a tensor's description, dtype, shape and data_offsets, in any order. */
@@ -114,24 +107,23 @@ static enum status take_members(const struct json_reader *reader, const cJSON *i
 {
     static const char *const KEYS[] = {"dtype", "shape", "data_offsets"};
     if (!cJSON_IsObject(item))
-        return error_usage(reader->error, "%s: %s: expected an object with dtype, shape and data_offsets, got %s",
-                           reader->source, reader->key, json_kind_name(item));
+        return json_wrong(reader, "expected an object with dtype, shape and data_offsets, got %s",
+                          json_kind_name(item));
     for (const cJSON *member = item->child; member != NULL; member = member->next) {
         int key = 0;
         while (key < 3 && strcmp(member->string, KEYS[key]) != 0)
             key++;
         if (key == 3 || members[key] != NULL)
-            return error_usage(reader->error, "%s: %s: %s '%.80s'; expected dtype, shape and data_offsets, once each",
-                               reader->source, reader->key, key == 3 ? "unknown key" : "a second", member->string);
+            return json_wrong(reader, "%s '%.80s'; expected dtype, shape and data_offsets, once each",
+                              key == 3 ? "unknown key" : "a second", member->string);
         if (key == 0 ? !cJSON_IsString(member) : !cJSON_IsArray(member))
-            return error_usage(reader->error, "%s: %s: %s: expected %s, got %s", reader->source, reader->key, KEYS[key],
-                               key == 0 ? "a string" : "an array", json_kind_name(member));
+            return json_wrong(reader, "%s: expected %s, got %s", KEYS[key], key == 0 ? "a string" : "an array",
+                              json_kind_name(member));
         members[key] = member;
     }
     for (int key = 0; key < 3; key++)
         if (members[key] == NULL)
-            return error_usage(reader->error, "%s: %s: no %s; expected dtype, shape and data_offsets", reader->source,
-                               reader->key, KEYS[key]);
+            return json_wrong(reader, "no %s; expected dtype, shape and data_offsets", KEYS[key]);
     return STATUS_OK;
 }
 

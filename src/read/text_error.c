@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "read/text_error.h"
 
+#include "base/memory.h"
 #include "base/text.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -91,17 +91,12 @@ static size_t shown_width(const char *line, size_t first, size_t last)
 /* Writes the line with a caret below the position, which may be one past the line's last character. */
 static void show_excerpt(const struct text_place *place, char *detail)
 {
-    size_t before = place->column - 1;
-    size_t length = before + count_characters(place->at, place->line_end);
-    size_t extent = length > before ? length : before + 1;
+    const size_t before = place->column - 1, length = before + count_characters(place->at, place->line_end),
+                 extent = length > before ? length : before + 1;
     size_t first = 0;
-    if (extent > EXCERPT && before > EXCERPT / 2) {
-        first = before - EXCERPT / 2;
-        if (first > extent - EXCERPT)
-            first = extent - EXCERPT;
-    }
-    size_t last = first + EXCERPT < length ? first + EXCERPT : length;
-
+    if (extent > EXCERPT && before > EXCERPT / 2)
+        first = memory_smaller(before - EXCERPT / 2, extent - EXCERPT);
+    const size_t last = memory_smaller(first + EXCERPT, length);
     char *out = put_repeated(detail, ' ', INDENT);
     out = put_line(out, place->line, length, first, last);
     *out++ = '\n';
@@ -113,10 +108,7 @@ enum status text_error_at(const struct text_source *source, const char *at, stru
                           ...)
 {
     char what[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(what, format);
     const struct text_place place = locate(source, at);
     show_excerpt(&place, error->detail);
     return error_usage(error, "%s:%zu:%zu: %s", source->source, place.number, place.column, what);
@@ -137,20 +129,14 @@ struct text_error_found text_error_describe(const struct text_source *source, co
     return found;
 }
 
-/* An error at the end, after blank lines, moves to the end of the text before them: else the excerpt would be empty. */
-static const char *before_blank_lines(const struct text_source *source, const char *at)
-{
-    const char *last = at;
-    while (last > source->text && strchr(" \t\r\n", last[-1]) != NULL && last[-1] != '\0')
-        last--;
-    return memchr(last, '\n', (size_t)(at - last)) ? last : at;
-}
-
 enum status text_error_expected(const struct text_source *source, const char *at, struct error *error,
                                 const char *expected)
 {
     const struct text_error_found found = text_error_describe(source, at);
-    if (at == source->end)
-        at = before_blank_lines(source, at);
+    const char *last = at;
+    /* From the end, after blank lines, it moves to the text before them: else the excerpt would be empty. */
+    while (at == source->end && last > source->text && strchr(" \t\r\n", last[-1]) != NULL && last[-1] != '\0')
+        last--;
+    at = memchr(last, '\n', (size_t)(at - last)) ? last : at;
     return text_error_at(source, at, error, "expected %s, got %s", expected, found.name);
 }

@@ -100,8 +100,7 @@ static enum status read_end(struct reading *reading)
     const size_t place = find_end(reading);
     if (place == SIZE_MAX)
         return error_usage(reading->error,
-                           "%s: a zip archive without its end; the file is cut short, or more bytes "
-                           "follow it",
+                           "%s: a zip archive without its end; the file is cut short, or more bytes follow it",
                            reading->source);
     const unsigned char *at = reading->bytes + place;
     reading->count = memory_number(at + 10, 2);
@@ -115,11 +114,9 @@ static enum status read_end(struct reading *reading)
         return in_parts(reading);
     }
     if (reading->begin > reading->end || reading->size != reading->end - reading->begin)
-        return error_usage(reading->error,
-                           "%s: the zip archive's directory has %llu bytes from %llu on, expected it "
-                           "to end at %zu",
-                           reading->source, (unsigned long long)reading->size, (unsigned long long)reading->begin,
-                           reading->end);
+        return error_usage(
+            reading->error, "%s: the zip archive's directory has %llu bytes from %llu on, expected it to end at %zu",
+            reading->source, (unsigned long long)reading->size, (unsigned long long)reading->begin, reading->end);
     if (reading->count > reading->size / ENTRY_BYTES)
         return error_usage(reading->error, "%s: the zip archive has %llu entries, but its directory has %llu bytes",
                            reading->source, (unsigned long long)reading->count, (unsigned long long)reading->size);
