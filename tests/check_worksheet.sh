@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # attn worksheet with pairs of options, in each format in turn: a complete sheet, or an error with a reason. With
-# ATTN_WHOLE all pairs, else a sample.
+# ATTN_WHOLE one pair in three, with ATTN_ALL all, else a small sample.
 . tests/counts.sh
 attn=$ATTN_BIN/attn
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 step=29
 [ -z "$ATTN_QUICK" ] || step=89
-[ -z "$ATTN_WHOLE" ] || step=1
+[ -z "$ATTN_WHOLE" ] || step=3
+[ -z "$ATTN_ALL" ] || step=1
 
 # One option per line, for every mechanism that takes it.
 cat >"$scratch/options" <<'END'

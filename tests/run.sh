@@ -22,7 +22,7 @@ if [ -z "${ATTN_WHOLE-}" ]; then
 fi
 
 # The longest tests start first, so that no processor waits at the end.
-longest='check_browser.sh cli check_page.sh whole check_mistakes.sh test_faults test_kernel_bugs check_python.sh check_cases.sh
+longest='check_browser.sh cli check_page.sh whole check_worksheet.sh check_mistakes.sh test_faults test_kernel_bugs check_python.sh check_cases.sh
     test_fused test_fuzz test_why check_schema.sh test_limits test_worksheet test_pairs hostile test_fused_backward_f64 check_svg.sh
     documentation test_session check_long.sh test_grad test_fused_backward check_install.sh check_options.sh check_wrong.sh test_explain
     check_limits.sh test_cases check_manual.sh check_heads.sh test_decimal test_observe_fits'
