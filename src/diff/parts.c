@@ -207,6 +207,13 @@ static enum status add_totals(const struct meeting *meeting)
 
 /* --- both -------------------------------------------------------------------------------------------------------- */
 
+static bool are_shown_alike(const struct file_tensor *a, const struct file_tensor *b)
+{
+    return a->part != NULL && b->part != NULL && diff_same_shape(&a->tensor, &b->tensor) &&
+           a->part->rank == b->part->rank &&
+           memcmp(a->part->whole, b->part->whole, a->part->rank * sizeof a->part->whole[0]) == 0;
+}
+
 /* Cuts both tables to the numbers that the part shows. */
 static enum status cut(const struct meeting *meeting, struct diff_stage *pair, struct diff_axes *of_whole)
 {
@@ -234,13 +241,11 @@ enum status diff_add_part(struct diff *diff, const struct options *options, cons
                           struct error *error)
 {
     const struct meeting meeting = {diff, options, name, stage, a, b, arena, error};
-    const bool both = a->part != NULL && b->part != NULL, shows = a->tensor.shape[0] > 0 && b->tensor.shape[0] > 0;
-    const bool alike = both && diff_same_shape(&a->tensor, &b->tensor) && a->part->rank == b->part->rank &&
-                       memcmp(a->part->whole, b->part->whole, a->part->rank * sizeof a->part->whole[0]) == 0;
+    const bool alike = are_shown_alike(a, b), shows = a->tensor.shape[0] > 0 && b->tensor.shape[0] > 0;
     struct diff_axes *of_whole = arena_allocate(arena, 1, sizeof *of_whole, error);
     if (of_whole == NULL)
         return error->status;
-    if (both && !alike)
+    if (a->part != NULL && b->part != NULL && !alike)
         return error_usage(error, "%s and %s show different parts of %s; expected the same", diff->a.input.source,
                            diff->b.input.source, name);
     if (shows) {

@@ -209,7 +209,7 @@ static enum status open_content(const char *path, struct arena *arena, const cha
     const char *name = standard ? "standard input" : SHOWN_PATH(path);
     *source = arena_copy(arena, name, error);
     if (*source == NULL)
-        return error->status;
+        return STATUS_SYSTEM;
     int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return error_system(error, errno, "%s", *source);

@@ -150,7 +150,9 @@ static char find_separator(const char *at)
         const char *separator = *at != '\0' ? strchr(ORDER, *at) : NULL;
         found = separator != NULL && separator < found ? separator : found;
     }
-    return *found != '\0' ? *found : ' ';
+    if (*found == '\0')
+        return ' ';
+    return *found;
 }
 
 /* Whether a column of that name numbers the rows. */
