@@ -8,7 +8,7 @@
 # for each instruction set, with their common source.
 TIDY = -*,bugprone-*,cert-*,clang-analyzer-*,-bugprone-easily-swappable-parameters,-cert-err33-c,$\
 	-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,-clang-analyzer-security.insecureAPI.strcpy
-MODEL = $(if $(filter src/base/error.c src/read/printed_table.c,$1),,-include tests/analyze.h)
+MODEL = $(if $(filter src/base/error.c src/read/json.c src/read/printed_table.c,$1),,-include tests/analyze.h)
 # How many states of a function clang follows; its default, 225000, takes four times as long.
 ANALYZED_STATES = 50000
 ANALYZED_AS = -std=c11 -D_GNU_SOURCE -Isrc $(CJSON_CFLAGS)

@@ -323,7 +323,7 @@ static enum status open_folder(struct checkpoint *checkpoint, struct error *erro
     static const char *const NAMES[] = {"model.safetensors.index.json", "model.safetensors",
                                         "pytorch_model.bin.index.json", "pytorch_model.bin"};
     const struct checkpoint_file *file = NULL;
-    const char *chosen;
+    const char *chosen = "";
     struct stat there;
     bool found = false;
     for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0] && !found; i++) {
