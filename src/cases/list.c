@@ -81,7 +81,7 @@ static int new_pairs(const uint64_t made[CASE_FEATURE_COUNT], uint64_t set)
 /* The set of the first pair that no set has; 0: all are made. */
 static uint64_t first_pair(const uint64_t made[CASE_FEATURE_COUNT], uint64_t allowed)
 {
-    for (int a = 0; a < CASE_FEATURE_COUNT; a++)
+    for (enum case_feature a = 0; a < CASE_FEATURE_COUNT; a++)
         for (enum case_feature b = a; b < CASE_FEATURE_COUNT; b++) {
             const bool is_made = made[a] >> b & 1;
             const uint64_t set = is_made ? 0 : case_features_add(UINT64_C(1) << a, b, allowed);

@@ -96,6 +96,12 @@ static struct checkpoint_file *add_file(const struct checkpoint *checkpoint, con
     return file->source != NULL ? file : NULL;
 }
 
+/* A plain name: neither a path nor a folder. */
+static bool is_plain(const char *name)
+{
+    return name[0] != '\0' && strchr(name, '/') == NULL && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
 static int by_file(const void *a, const void *b)
 {
     return strcmp((*(const cJSON *const *)a)->valuestring, (*(const cJSON *const *)b)->valuestring);
@@ -137,12 +143,11 @@ static enum status take_map(const struct json_reader *reader, const cJSON *map, 
         if (!cJSON_IsString(item))
             return error_usage(reader->error, "%s: weight_map: %.200s: expected the name of a file, got %s",
                                reader->source, item->string, json_kind_name(item));
-        const char *name = item->valuestring;
-        if (name[0] == '\0' || strchr(name, '/') != NULL || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        if (!is_plain(item->valuestring))
             return error_usage(reader->error,
-                               "%s: weight_map: %.200s: '%.200s' is not a plain name; expected the name of a file in "
-                               "the folder of the index",
-                               reader->source, item->string, name);
+                               "%s: weight_map: %.200s: '%.200s' is not a plain name; expected the name of a "
+                               "file in the folder of the index",
+                               reader->source, item->string, item->valuestring);
         items[at++] = item;
     }
     return take_names(reader, items, count, checkpoint);
@@ -158,7 +163,8 @@ static enum status take_index(const struct json_reader *reader, const cJSON *roo
     const cJSON *map = cJSON_GetObjectItemCaseSensitive(root, "weight_map");
     if (map == NULL)
         return error_usage(reader->error,
-                           "%s: no weight_map; expected an index of shards, which names the file of each tensor",
+                           "%s: no weight_map; expected an index of shards, which names the file of "
+                           "each tensor",
                            reader->source);
     if (!cJSON_IsObject(map))
         return error_usage(reader->error, "%s: weight_map: expected an object of tensors and their files, got %s",
@@ -270,6 +276,12 @@ static enum status open_file(const char *path, struct checkpoint *checkpoint, st
                : read_single(&loaded, checkpoint, error);
 }
 
+/* Opens a file found in the folder. */
+static enum status open_found(const struct checkpoint_file *file, struct checkpoint *checkpoint, struct error *error)
+{
+    return folder_check_file(file->path, error) ? error->status : open_file(file->path, checkpoint, error);
+}
+
 /* Whether a name is that of a GGUF's second or later part. */
 static bool is_later_part(const char *name)
 {
@@ -285,7 +297,6 @@ static enum status look_for_one(const struct checkpoint *checkpoint, const char 
     DIR *folder = opendir(checkpoint->folder);
     if (folder == NULL)
         return error_system(error, errno, "%s", checkpoint->source);
-    *name = NULL;
     *count = 0;
     for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
         if (entry->d_name[0] == '.' || !text_ends_in(entry->d_name, end) || is_later_part(entry->d_name) ||
@@ -306,35 +317,35 @@ static enum status choose_one(const struct checkpoint *checkpoint, const char **
             return error->status;
         if (count > 1)
             return error_usage(error,
-                               "%s: %zu files end in %s, and no index says what is in them; name the one to read, or "
-                               "model.safetensors.index.json",
+                               "%s: %zu files end in %s, and no index says what is in them; name the one to "
+                               "read, or model.safetensors.index.json",
                                checkpoint->source, count, ENDS[i]);
         if (count == 1)
             return STATUS_OK;
     }
-    return error_usage(
-        error,
-        "%s: a folder without a checkpoint; expected model.safetensors, pytorch_model.bin, or the index of shards",
-        checkpoint->source);
+    return error_usage(error,
+                       "%s: a folder without a checkpoint; expected model.safetensors, pytorch_model.bin, or "
+                       "the index of shards",
+                       checkpoint->source);
 }
 
 static enum status open_folder(struct checkpoint *checkpoint, struct error *error)
 {
     static const char *const NAMES[] = {"model.safetensors.index.json", "model.safetensors",
                                         "pytorch_model.bin.index.json", "pytorch_model.bin"};
-    const struct checkpoint_file *file = NULL;
-    const char *chosen = "";
+    const char *chosen = NULL;
     struct stat there;
-    bool found = false;
-    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0] && !found; i++) {
-        if ((file = add_file(checkpoint, NAMES[i], NULL, error)) == NULL)
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+        const struct checkpoint_file *file = add_file(checkpoint, NAMES[i], NULL, error);
+        if (file == NULL)
             return error->status;
-        found = stat(file->path, &there) == 0;
+        if (stat(file->path, &there) == 0)
+            return open_found(file, checkpoint, error);
     }
-    if (!found && (choose_one(checkpoint, &chosen, error) != STATUS_OK ||
-                   (file = add_file(checkpoint, chosen, NULL, error)) == NULL))
+    if (choose_one(checkpoint, &chosen, error) != STATUS_OK)
         return error->status;
-    return folder_check_file(file->path, error) ? error->status : open_file(file->path, checkpoint, error);
+    const struct checkpoint_file *file = add_file(checkpoint, chosen, NULL, error);
+    return file != NULL ? open_found(file, checkpoint, error) : error->status;
 }
 
 enum status checkpoint_open(const char *path, struct arena *arena, struct checkpoint *checkpoint, struct error *error)
@@ -405,6 +416,7 @@ enum status checkpoint_look(const struct checkpoint *checkpoint, const char *nam
 #define BLOCK_LISTED(id, name, ...) ", " name
 static const char BLOCK_NAMES[] = BLOCK_ROWS(BLOCK_LISTED);
 
+/* The numbers of a tensor of blocks. */
 static enum status load_blocks(const struct named_tensor *from, struct tensor *tensor, struct arena *arena,
                                struct error *error)
 {
@@ -430,8 +442,8 @@ enum status checkpoint_take(const struct checkpoint *checkpoint, const char *nam
                            found->source, name, found->dtype, BLOCK_NAMES);
     if (bytes->dtype == DTYPE_COUNT)
         return error_usage(error,
-                           "%s: %s: attn does not read dtype '%.40s'; expected %s; dequantize them first: load the "
-                           "model in bfloat16 and save it by save_pretrained",
+                           "%s: %s: attn does not read dtype '%.40s'; expected %s; dequantize them first: "
+                           "load the model in bfloat16 and save it by save_pretrained",
                            found->source, name, found->dtype, DTYPE_LIST(dtype_safetensors));
     if (!named_tensor_is_usable(found))
         return error_usage(error, "%s: %s: %s; expected numbers in 1 to %d axes", found->source, name,
