@@ -139,7 +139,7 @@ bool text_is_hidden(uint32_t point)
 }
 
 /* Writes the visible form of one character into piece; returns its columns. */
-static size_t show(const char *from, const char *to, uint32_t point, char piece[16])
+static size_t show_point(const char *from, const char *to, uint32_t point, char piece[16])
 {
     static const char *const ESCAPES[32] = {['\t'] = "\\t", ['\n'] = "\\n", ['\r'] = "\\r"};
     if (point < 0x20 && ESCAPES[point] != NULL)
@@ -162,7 +162,7 @@ static bool is_wider(const char *text, size_t columns)
     while (*text != '\0' && width <= columns) {
         const char *from = text;
         uint32_t point = text_next(&text);
-        width += show(from, text, point, piece);
+        width += show_point(from, text, point, piece);
     }
     return width > columns;
 }
@@ -226,7 +226,7 @@ static size_t shorten(const char *text, size_t columns, const char *ending, size
         char piece[16];
         const char *from = text;
         uint32_t point = text_next(&text);
-        size_t more = show(from, text, point, piece);
+        size_t more = show_point(from, text, point, piece);
         if (point == ' ' && (before == ' ' || *text == ' ' || *text == '\0')) /* it would be invisible */
             strcpy(piece, TEXT_BLANK);
         const size_t bytes = strlen(piece);

@@ -35,12 +35,6 @@ enum status observe_begin(struct observed *observed)
     return observed->error->status;
 }
 
-void *observe_zeros(const struct observing *observing, size_t count, size_t size)
-{
-    void *room = arena_allocate(observing->arena, count, size, observing->error);
-    return room != NULL ? memset(room, 0, count * size) : NULL;
-}
-
 size_t observe_wrong(const struct observing *observing, const bool *only)
 {
     size_t count = 0;
@@ -81,12 +75,6 @@ void observe_tell(struct observing *observing, const struct observe_part *part, 
     text_add(&sentence, "%s %s %s", part->where[0] != '\0' ? part->where : "all numbers", part->plural ? "are" : "is",
              what);
     observe_say_part(observing, part, words);
-}
-
-bool observe_is_square(const struct observed *observed)
-{
-    const enum stage stage = observed->right.stage;
-    return stage_exists(stage) && STAGES[stage].columns == STAGE_COLUMNS_KEYS;
 }
 
 bool observe_is(double mine, double value, double tolerance)

@@ -7,6 +7,18 @@
 #include <math.h>
 #include <string.h>
 
+void *observe_zeros(const struct observing *observing, size_t count, size_t size)
+{
+    void *room = arena_allocate(observing->arena, count, size, observing->error);
+    return room != NULL ? memset(room, 0, count * size) : NULL;
+}
+
+bool observe_is_square(const struct observed *observed)
+{
+    const enum stage stage = observed->right.stage;
+    return stage_exists(stage) && STAGES[stage].columns == STAGE_COLUMNS_KEYS;
+}
+
 const char *observe_axis_name(const struct observing *observing, enum observe_axis axis)
 {
     static const char *const NAMES[] = {"item", "head", "row", "column"};

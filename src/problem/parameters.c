@@ -236,7 +236,7 @@ enum status parameters_draw(struct parameters *parameters, const struct paramete
     for (size_t module = 0; module < plan->module_count; module++)
         for (enum projection_id i = 0; i < PROJECTION_COUNT; i++) {
             const enum projection_id id =
-                (enum projection_id)(plan->order != NULL ? strchr(LETTERS, plan->order[i]) - LETTERS : i);
+                plan->order != NULL ? (enum projection_id)(strchr(LETTERS, plan->order[i]) - LETTERS) : i;
             if (draw_projection(&parameters->modules[module].projections[id], id, plan, generator, arena, error) !=
                 STATUS_OK)
                 return error->status;
