@@ -180,13 +180,14 @@ static void write_everyday(struct output *output, const struct telling *telling)
 /* Writes its other options. Returns how many it left out. */
 static size_t write_others(struct output *output, const struct telling *telling)
 {
-    const unsigned abilities = command_abilities(telling->command, COMMANDS[telling->command].mechanism);
+    const unsigned abilities = /* `rare` also tells the options of all commands */
+        telling->rare ? 0 : command_abilities(telling->command, COMMANDS[telling->command].mechanism);
     size_t left_out = 0;
     output_print(output, "\nOther options:\n");
     for (enum option_id id = 0; id < OPTION_COUNT; id++) {
         if (OPTIONS[id].everyday != 0 || !is_taken(telling->command, id))
             continue;
-        if (!telling->rare && (OPTIONS[id].rare & abilities) != 0)
+        if ((OPTIONS[id].rare & abilities) != 0)
             left_out++;
         else
             write_option(output, telling, id);
