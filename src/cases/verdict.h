@@ -25,7 +25,7 @@ struct answers {
     double written;     /* its case.json, in seconds */
     const char **names; /* all files in it */
     size_t name_count;
-    bool *taken;                          /* (name_count) they hold a result, or tables that are told */
+    bool *taken;                          /* (name_count) they hold a result, or tables that a message names */
     struct answer of[CASES_MOST_RESULTS]; /* in the order of made->results */
     struct case_unread unread[CASE_NOTES];
     size_t unread_count, more_unread; /* those, and how many more there are */

@@ -26,10 +26,10 @@
 enum rope_kind { ROPE_KINDS(CHOICE_ID) ROPE_KIND_COUNT };
 
 /* What holds for positions in time, height and width, as --rope-axes has it. Pairs take axes in turn, each at most so
- * many, the rest the first: Qwen3-VL's text. An axis has the frequencies of its own columns (Qwen-VL's pictures), or
- * every n-th (Pixtral); else they run on. A grid's patches come in blocks of merge x merge, in windows so wide; keys of
- * other windows `within` are masked: attn rejects wider grids. Coordinates count from `from`, or are 2 pi times the
- * place of the centre, from -1 to 1: DINOv3. The tokens before or after the grid stay unrotated. */
+ * many, the rest the first: Qwen3-VL's text. Frequencies start again on each axis (Qwen-VL's pictures), or each axis
+ * takes every n-th (Pixtral); else they run on. A grid's patches come in blocks of merge x merge, in windows so wide;
+ * keys of other windows `within` are masked: attn rejects wider grids. Coordinates count from `from`, or are 2 pi times
+ * the place of the centre, from -1 to 1: DINOv3. The tokens before or after the grid stay unrotated. */
 /* clang-format off */
 #define ROPE_AXES_FACTS(ROW) \
     ROW(interleaved, "interleaved") ROW(restarted, "restarted") ROW(strided, "strided") ROW(merge, "merge=") \

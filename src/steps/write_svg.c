@@ -25,7 +25,7 @@ struct drawing {
     char words[CAPTION_BYTES];
 };
 
-/* The step between labels, so that each has so much room: 1, or 5, 10, 20, 50 ... */
+/* The step between labels, so that each has so much room: 1, or 5, 10, 25, 60 ... */
 static size_t tick(double size, double room)
 {
     size_t step = 1;

@@ -19,7 +19,7 @@ struct svg_panel {
     double number_size;             /* of the font; 0: the cells are too small for numbers */
     double left, above, beyond;     /* what labels take before the rows, above the columns, behind the last one */
     bool row_tokens, column_tokens; /* whether each row, each column has its token; else some have their positions */
-    bool slanted;                   /* column labels that are too wide to stand straight */
+    bool slanted;                   /* column labels are too wide for horizontal text */
     double longest, label_size;     /* that a label may be, and its font; numbers are no larger */
     size_t gap_row, gap_column;     /* where numbers are left out; 0: nowhere */
     bool biased;                    /* its last row is a bias */
