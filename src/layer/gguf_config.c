@@ -35,16 +35,11 @@ static const struct gguf_value *find(const struct building *building, const char
     return gguf_find(building->checkpoint->gguf, name);
 }
 
-static bool is_number(const struct gguf_value *value)
-{
-    return value != NULL && !value->is_array && value->type != GGUF_STRING;
-}
-
 /* The number at a key; 0 where there is none. */
 static double number_of(const struct building *building, const char *key)
 {
     const struct gguf_value *value = find(building, key);
-    return is_number(value) ? gguf_number(value, 0) : 0;
+    return gguf_is_number(value) ? gguf_number(value, 0) : 0;
 }
 
 static cJSON *make_scalar(const struct building *building, const struct gguf_value *value, size_t i)
@@ -142,7 +137,7 @@ static void put_columns(const struct building *building, const char *key, const 
 static void put_finetuned(const struct building *building, const char *key, const struct gguf_value *value)
 {
     if (building->family != NULL && building->family->rotating == FAMILY_ROTATING_ASKED)
-        put(building, key, cJSON_CreateString(!is_number(value) || gguf_number(value, 0) != 0 ? "rope" : "nope"));
+        put(building, key, cJSON_CreateString(!gguf_is_number(value) || gguf_number(value, 0) != 0 ? "rope" : "nope"));
 }
 
 static void put_theta(const struct building *building, const char *key, const struct gguf_value *value)
@@ -165,7 +160,7 @@ static void put_log_multiplier(const struct building *building, const char *key,
 {
     const bool latent = building->family != NULL && building->family->latent,
                grows = building->family != NULL && building->family->growth == FAMILY_GROWTH_BETA;
-    const double all = is_number(value) ? gguf_number(value, 0) / (latent ? 0.1 : 1) : NAN;
+    const double all = gguf_is_number(value) ? gguf_number(value, 0) / (latent ? 0.1 : 1) : NAN;
     put_number(building, latent || grows ? key : "rope_scaling.yarn_log_multiplier", all);
     put_number(building, "rope_scaling.mscale", all);
 }
@@ -192,7 +187,8 @@ static void put_value(const struct building *building, const struct gguf_value *
         known = true;
         if (KEYS[row].put != NULL)
             KEYS[row].put(building, KEYS[row].key, value);
-        else if (KEYS[row].idle == NULL || !is_number(value) || gguf_number(value, 0) != strtod(KEYS[row].idle, NULL))
+        else if (KEYS[row].idle == NULL || !gguf_is_number(value) ||
+                 gguf_number(value, 0) != strtod(KEYS[row].idle, NULL))
             put(building, KEYS[row].key, make_item(building, value));
     }
     if (!known && (strncmp(name, "att", 3) == 0 || strncmp(name, "rope", 4) == 0) && !text_has_word(GGUF_NOWHERE, name))

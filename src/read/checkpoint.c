@@ -220,7 +220,7 @@ static enum status take_files(struct checkpoint *checkpoint, struct checkpoint_f
 static size_t gguf_size(const struct gguf *gguf, const char *name)
 {
     const struct gguf_value *value = gguf != NULL ? gguf_find(gguf, name) : NULL;
-    const double number = value != NULL && !value->is_array && value->type != GGUF_STRING ? gguf_number(value, 0) : 0;
+    const double number = gguf_is_number(value) ? gguf_number(value, 0) : 0;
     return number >= 0 && number < UINT16_MAX ? (size_t)number : 0;
 }
 

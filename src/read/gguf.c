@@ -148,6 +148,11 @@ const struct gguf_value *gguf_find(const struct gguf *gguf, const char *name)
     return text_find(name, gguf->values, gguf->count, sizeof gguf->values[0]);
 }
 
+bool gguf_is_number(const struct gguf_value *value)
+{
+    return value != NULL && !value->is_array && value->type != GGUF_STRING;
+}
+
 double gguf_number(const struct gguf_value *value, size_t i)
 {
     const size_t size = TYPES[value->type].bytes;

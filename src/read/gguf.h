@@ -50,6 +50,9 @@ binary_reader gguf_read;
 /* The value of that name, or NULL. */
 const struct gguf_value *gguf_find(const struct gguf *gguf, const char *name);
 
+/* Whether there is a value, and it is a single number or truth value. */
+bool gguf_is_number(const struct gguf_value *value);
+
 /* Element i of a value that is no text, as a number. Of a float32 it is the number with the fewest decimals that rounds
  * to it, since a converter has read it from a decimal: 1e-5, not 9.99999975e-6. */
 double gguf_number(const struct gguf_value *value, size_t i);
