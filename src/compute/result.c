@@ -567,6 +567,21 @@ size_t result_rows_at_once(const struct result *result, const struct result_tabl
                           is_streamed(result, table) ? result->rows.most : memory_larger(NUMBERS_AT_ONCE / columns, 1));
 }
 
+/* Rows of a stage as bytes. */
+struct encoding {
+    const struct result_table *table;
+    unsigned char *bytes;
+};
+
+static void encode_row(void *context, size_t i, const struct attention_scratch *scratch)
+{
+    const struct encoding *encoding = context;
+    const struct result_table *table = encoding->table;
+    const size_t columns = result_columns(table);
+    dtype_encode(table->dtype, scratch->rows[table->stage], columns,
+                 encoding->bytes + i * columns * dtype_size(table->dtype));
+}
+
 void result_encode(struct result *result, const struct result_table *table, size_t matrix, size_t row, size_t count,
                    unsigned char *bytes, struct background_work background)
 {
@@ -574,7 +589,10 @@ void result_encode(struct result *result, const struct result_table *table, size
     size_t item, head;
     result_place(table, matrix, &item, &head);
     if (is_streamed(result, table)) {
-        row_stream_encode(&result->rows, table->stage, item, head, row, count, bytes, background);
+        struct encoding encoding = {table, bytes};
+        row_stream_run(&(struct row_run){&result->rows, STAGE_BIT(table->stage), item, head, row, encode_row, &encoding,
+                                         background},
+                       count);
         note_progress(result, table, count);
         return;
     }
