@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "base/threads.h"
 #include "model/stages.h"
+#include "stage/projections.h"
 #include "stage/words.h"
 
 #include <string.h>
@@ -318,8 +319,8 @@ static void output_task(void *context, size_t i, unsigned thread)
     (void)thread;
     const struct row_stream *rows = context;
     const struct problem *problem = rows->problem;
-    reference_output(rows->attention, rows->side_by_side + i * problem->size.heads * problem->size.d_value,
-                     rows->outputs + i * output_columns_of(problem));
+    output_row(problem, rows->side_by_side + i * problem->size.heads * problem->size.d_value,
+               rows->attention->out_weight, rows->attention->out_bias, rows->outputs + i * output_columns_of(problem));
 }
 
 /* Makes a block of rows: the contexts of every head, and their output. */
