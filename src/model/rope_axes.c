@@ -61,7 +61,7 @@ enum status rope_grid(const struct rope_axes *axes, const size_t sizes[ROPE_AXES
                            rows, columns, block, block);
     for (size_t t = 0; t < sizes[0]; t++, group += axes->frames_apart && !axes->windows_apart)
         for (size_t top = 0; top < rows; top += window)
-            for (size_t left = 0; left < columns; left += window, group += axes->windows_apart)
+            for (size_t left = 0; left < columns; left += window, group += axes->windows_apart != 0)
                 for (size_t y = top; y < rows && y < top + window; y += block)
                     for (size_t x = left; x < columns && x < left + window; x += block)
                         for (size_t i = 0; i < block * block; i++, coordinates += ROPE_AXES) {
