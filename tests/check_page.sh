@@ -95,7 +95,7 @@ check "norms and a rotation" equations multihead tests/pairs/inputs/blocks.json
 check "a rotation by three axes" equations causal data/inputs.json -d 6 --rope pairs --rope-axes t1,h1,w1 \
     --positions '0,1,1,1,1,4;0,1,1,2,2,4;0,1,2,1,2,4'
 check "a rotation by row and column, with unrotated tokens" equations self data/inputs.json -d 8 --rope half \
-    --rope-axes h,w,restarted,centred,rest-first --positions grid:2x2
+    --rope-axes h,w,restarted,centred,rest-first=2 --positions grid:2x2
 check "a rotation in float64" equations causal data/inputs.json -d 6 --rope half --positions 999983-999988 --dtype f64
 check "T5's table and a scale on query, on a phone" phone relative multihead $blocks/relative.json
 check "latents, pairs written as halves" equations multihead $blocks/latent.json --dtype bf16

@@ -20,7 +20,7 @@ static void formula_steps(const struct problem *problem, enum stage stage, struc
     const bool norms = operand_is_normed(problem, id), last = operand_has_last_step(problem, id);
     text_add(text, "%s", stage_name(stage_before(problem, stage)));
     if (operand_is_scaled(problem, id) && !(projected && norms))
-        text_add(text, " x scale");
+        text_add(text, operand_norm_is_last(problem, id) ? " x weight of the norm" : " x scale");
     if (operand_is_rotated(problem, id) && !(projected && norms))
         text_add(text, ", rotated back");
     if (projected && norms)
