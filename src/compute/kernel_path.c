@@ -2,8 +2,6 @@
 #include "compute/kernel_path.h"
 
 #include "compute/setup.h"
-#include "kernel/fused.h"
-#include "kernel/fused_backward.h"
 #include "kernel/project.h"
 #include "model/stage_id.h"
 
@@ -257,12 +255,11 @@ enum status kernel_path_context(struct attention *attention, struct fused_found 
     return status;
 }
 
-enum status kernel_path_gradients(const struct attention *attention, const void *grad_context,
-                                  const struct kernel_gradients *gradients, struct error *error)
+enum status kernel_path_gradients(const struct attention *attention, struct fused_backward_job job, struct error *error)
 {
     const struct fused_job forward = job_of(attention, stage_name(STAGE_GRAD_QUERY));
-    const struct fused_backward_job job = {&forward,       attention->exact_lse, grad_context,    gradients->query,
-                                           gradients->key, gradients->value,     gradients->sinks};
+    job.forward = &forward;
+    job.lse = attention->exact_lse;
     enum status status = fused_backward(&job, error);
     progress_end(attention->progress);
     return status;
