@@ -154,10 +154,14 @@ static void say(struct walk *walk, double seconds, const char *words)
 
 /* --- the walk ---------------------------------------------------------------------------------------------------- */
 
+/* A token, or "token 12" where it has no name, into text (SVG_LABEL_BYTES). */
 static const char *label_of(const struct walk *walk, bool of_query, size_t index, char *text)
 {
     const struct svg_panel *panel = of_query ? walk->query : walk->key;
-    svg_panel_label(panel, true, matrix_of(walk, panel), of_query ? walk->row : index, text);
+    struct text words = text_begin(text, SVG_LABEL_BYTES);
+    char label[SVG_LABEL_BYTES];
+    svg_panel_label(panel, true, matrix_of(walk, panel), of_query ? walk->row : index, label);
+    text_add(&words, "%s%s", panel->result->problem->labels.keys.texts != NULL ? "" : "token ", label);
     return text;
 }
 
@@ -294,7 +298,8 @@ static void draw_still(const struct walk *walk)
     for (size_t key = 0; key < walk->keys; key++) {
         const struct spot top = cell_at(walk, walk->at_keys, 0, key),
                           value = cell_at(walk, walk->at_values, key, columns);
-        svg_label(label_of(walk, false, key, label), walk->cell, NUMBER, text);
+        svg_panel_label(walk->key, true, matrix_of(walk, walk->key), key, label);
+        svg_label(label, walk->cell, NUMBER, text);
         svg_text(walk->output, top.x + walk->cell / 2, top.y - 6, 0, "ink", text);
         for (size_t i = 0; i < walk->key->sample.columns; i++)
             draw_cell(walk, walk->key, number_of(walk, walk->key, key, i), false, cell_at(walk, walk->at_keys, i, key));
