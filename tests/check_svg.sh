@@ -144,6 +144,7 @@ done
 awk 'BEGIN { printf "{\"inputs\": ["; for (i = 0; i < 40; i++) printf "%s[%d, %d]", i ? "," : "", i % 3, i % 5; print "]}" }' >"$scratch/forty.json"
 echo '{"inputs": [[1, 2], [0, 1], [1, 1]]}' >"$scratch/three.json"
 "$attn" causal "$scratch/three.json" --animate -o "$scratch/nameless.svg"
+check "a factor with a sign has brackets" grep -q ' = −0.26 × 0.43 + (−0.08) × (−1.64) ≈ 0.02<' "$scratch/nameless.svg"
 check "a token without a name is called one" grep -q '>query of token 3<' "$scratch/nameless.svg"
 "$attn" causal "$scratch/forty.json" --entropy -o "$scratch/forty.svg"
 check "forty rows have their entropy" test "$(grep -c '>entropy<\|>1\.00<' "$scratch/forty.svg")" -ge 10

@@ -168,15 +168,23 @@ static const char *label_of(const struct walk *walk, bool of_query, size_t index
 /* "step x one: 0.15 x -0.57 + 0.22 x 0.27 = 0.05" */
 static void say_score(struct walk *walk, size_t key)
 {
-    char from[SVG_LABEL_BYTES], to[SVG_LABEL_BYTES], a[CELL_NUMBER_BYTES], b[CELL_NUMBER_BYTES], text[WORDS_BYTES];
+    char from[SVG_LABEL_BYTES], to[SVG_LABEL_BYTES], a[CELL_NUMBER_BYTES], text[WORDS_BYTES];
     const size_t columns = walk->query->sample.columns;
     struct text words = text_begin(text, sizeof text);
     text_add(&words, "query of %s \xc2\xb7 key of %s = ", label_of(walk, true, 0, from),
              label_of(walk, false, key, to));
-    for (size_t i = 0; i < columns && columns <= WRITTEN_OUT; i++)
-        text_add(&words, "%s%s \xc3\x97 %s", i > 0 ? " + " : "",
-                 svg_panel_number(walk->query, number_of(walk, walk->query, walk->row, i), a),
-                 svg_panel_number(walk->key, number_of(walk, walk->key, key, i), b));
+    for (size_t i = 0; i < 2 * columns && columns <= WRITTEN_OUT; i++) {
+        const bool of_query = i % 2 == 0;
+        const double number =
+            of_query ? number_of(walk, walk->query, walk->row, i / 2) : number_of(walk, walk->key, key, i / 2);
+        const bool bracketed = i > 0 && number < 0;
+        text_add(&words, "%s%s%s%s",
+                 i == 0     ? ""
+                 : of_query ? " + "
+                            : " \xc3\x97 ",
+                 bracketed ? "(" : "", svg_panel_number(of_query ? walk->query : walk->key, number, a),
+                 bracketed ? ")" : "");
+    }
     text_add(&words, "%s%s", columns <= WRITTEN_OUT ? " \xe2\x89\x88 " : "",
              svg_panel_number(walk->rows[0], number_of(walk, walk->rows[0], walk->row, key), a));
     say(walk, STEP, text);
