@@ -519,8 +519,9 @@ static enum status read_weight(struct quantised *quantised, const char *name, st
                                struct error *error)
 {
     const struct config_value how = how_of(quantised->config);
-    if (!quantised->checked && quantised_check(quantised->config, error) != STATUS_OK)
-        return error->status;
+    const enum status checked = quantised->checked ? STATUS_OK : quantised_check(quantised->config, error);
+    if (checked != STATUS_OK)
+        return checked;
     quantised->checked = true;
     const cJSON *groups = cJSON_GetObjectItemCaseSensitive(how.item, "config_groups");
     struct error first = {0};
