@@ -312,8 +312,7 @@ static enum status check_blocks(const struct weight *weight, enum part part)
     const struct stored *stored = &weight->part[part];
     const size_t down = weight->row->across ? weight->across : weight->down,
                  across = weight->row->across ? weight->down : weight->across;
-    if (stored->look->count / down == across && stored->look->count % down == 0 &&
-        (down == 1 || across == 1 || stored->rows == down))
+    if (stored->rows == down && stored->columns == across)
         return STATUS_OK;
     return contradicts(weight, part, "%zu x %zu, one for each block of the weight", down, across);
 }
