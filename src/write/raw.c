@@ -8,9 +8,8 @@ enum status write_raw_size(const struct result_table *table, size_t *size, struc
 {
     *size = dtype_size(table->dtype);
     for (size_t axis = 0; axis < table->rank; axis++)
-        if (!memory_multiply(*size, table->shape[axis], size))
-            return error_system(error, 0, "%s is larger than any file", table->name);
-    return STATUS_OK;
+        *size = memory_product(*size, table->shape[axis]);
+    return *size < SIZE_MAX ? STATUS_OK : error_system(error, 0, "%s is larger than any file", table->name);
 }
 
 /* Whether to write the table while it is computed: a long context of the fused path. Not a part: its header depends
