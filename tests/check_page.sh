@@ -65,6 +65,8 @@ golden=tests/golden/sdpa
 all=scores,scaled,masked,weights,context
 check "self" page self self data/inputs.json
 check "causal with dropout" page dropout causal data/inputs.json --dropout 0.5
+check "one head of several" equations multihead -H 4 --kv-heads 2 -d 8 data/inputs.json --head 3 --qkv-bias
+check "gradients of one head" equations multihead -H 2 -d 4 data/inputs.json --head 2 --grad ones
 check "several heads on a phone" phone heads multihead -H 3 -d 6 data/inputs.json
 check "stacked heads with dropout" page stacked multihead -H 2 --stacked data/inputs.json --dropout 0.3
 check "some queries" page queries causal data/inputs.json --query 2,5 -p 6

@@ -221,9 +221,7 @@ enum status json_read_tokens(const struct json_reader *reader, const cJSON *item
     labels->nested = cJSON_IsArray(item->child);
     labels->lists = labels->nested ? json_count(item) : 1;
     labels->count = json_count(labels->nested ? item->child : item);
-    size_t count;
-    if (!memory_multiply(labels->lists, labels->count, &count))
-        return error_system(reader->error, 0, "not enough memory for the %s", name);
+    const size_t count = memory_product(labels->lists, labels->count);
     labels->texts = arena_allocate(reader->arena, count, sizeof labels->texts[0], reader->error);
     if (labels->texts == NULL)
         return reader->error->status;
