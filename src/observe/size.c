@@ -75,6 +75,20 @@ void observe_rounding(struct observing *observing)
     }
 }
 
+/* Small errors, without another line. */
+void observe_near(struct observing *observing)
+{
+    enum { LEAST = 32 };
+    static const double MOST = 0.05;
+    const double *zeros = observe_zeros(observing, observing->count, sizeof *zeros);
+    const double mine = rms_of(observing, observing->observed->mine, 0, observing->count);
+    if (zeros != NULL && observing->wrong_count >= LEAST && mine < MOST * rms_of(observing, zeros, 0, observing->count))
+        observe_say(observing, observing->part.where,
+                    "the errors are small: their root mean square is %.2g %% of that of the right numbers, as where "
+                    "numbers are rounded or a setting is nearly right",
+                    100 * mine / rms_of(observing, zeros, 0, observing->count));
+}
+
 /* --- exp --------------------------------------------------------------------------------------------------------- */
 
 enum { BINS = 32 };
