@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Checks every include of src/ against the table of rooms in src/README.md: a file includes its own room, those of its
-# row, and those that they may use. Also checks the length of lines.
+# row, and those that they may use. Also checks the length of lines, and that an example says what it needs.
 . tests/counts.sh
 set -f
 
@@ -59,6 +59,16 @@ too_long() { # FILE...
 found=$(set +f; too_long src/*.[ch] src/*/*.[ch] src/*/*/*.[ch])
 check "no line is beyond 120 columns${found:+: $found}" [ -z "$found" ]
 
+# Lists the first lines of examples that run a program which a fresh system lacks, without a skip-without.
+unsaid() { # FILE...
+    awk 'BEGIN { RS = "" }
+        { for (program in needs) if ($0 ~ "(^|\n)[$>] (.*[ |;(])?" program && $0 !~ "skip-without " needs[program])
+              print FILENAME ": " substr($0, 1, index($0 "\n", "\n") - 1) }
+        BEGIN { needs["python3 "] = "python3"; needs["script -"] = "pseudo-terminal"; needs["node "] = "node" }' "$@"
+}
+found=$(set +f; unsaid tests/*/*.test)
+check "examples say which programs they need${found:+: $found}" [ -z "$found" ]
+
 # The linker takes one of two functions of the same name in a library, and says nothing.
 if [ -f "$ATTN_BIN/libattn.a" ] && command -v nm >/dev/null; then
     found=$(nm -g --defined-only "$ATTN_BIN/libattn.a" 2>/dev/null | awk 'NF == 3 { print $3 }' | LC_ALL=C sort | uniq -d)
@@ -71,5 +81,7 @@ trap 'rm -rf "$scratch"' EXIT
 printf '#include "write/csv.h"\n#include "base/text.h"\n' >"$scratch/up.c"
 check "an include that goes up is seen" [ "$(strays compute "$scratch/up.c")" = "$scratch/up.c includes write" ]
 printf '/* é %112s */\n/* %115s */\n' '' '' >"$scratch/long.c"
+printf '$ python3 -c 1\n\nskip-without python3\n$ true | python3 -c 1\n\n$ true |\n> python3 -c 2\n' >"$scratch/a.test"
+check "an example that needs more is seen" [ "$(unsaid "$scratch/a.test" | wc -l)" -eq 2 ]
 check "a line that is too long is seen" [ "$(too_long "$scratch/long.c")" = "$scratch/long.c:2" ]
 finish

@@ -106,6 +106,27 @@ for grad in "causal $scratch/words.json" "multihead -H 2 $scratch/words.json" "c
         /^<path class="wire"/ { wires++; gsub(/[^-.0-9MHV]/, " "); gsub(/[MHV]/, " & ")
             for (i = 1; i < NF; i++) if ($i ~ /[MH]/ && ($(i + 1) < -20 || $(i + 1) > wide - 24)) outside++ }
         END { if (wires < 8 || outside) { print wires, outside; exit 1 } }' "$scratch/grad.svg"
+    check "no wire crosses a cell" awk '
+        function number(name) { return match($0, " " name "=\"[-0-9.]+") ? substr($0, RSTART + length(name) + 3,
+            RLENGTH - length(name) - 3) + 0 : 0 }
+        /^<rect/ && !/"page"/ { cells++; left[cells] = number("x"); top[cells] = number("y")
+            right[cells] = left[cells] + number("width"); end[cells] = top[cells] + number("height") }
+        /^<path class="wire"/ { wire[++wires] = $0 }
+        END { for (i = 1; i <= wires; i++) { gsub(/[^-.0-9MHV ]/, " ", wire[i]); gsub(/[MHV]/, " & ", wire[i]); words = split(wire[i], part, " ")
+            for (k = 1; k <= words; k++) { x = newx; y = newy
+                if (part[k] == "M") { newx = part[k + 1]; newy = part[k + 2]; continue }
+                if (part[k] == "H") newx = part[k + 1]; else if (part[k] == "V") newy = part[k + 1]; else continue
+                for (c = 1; c <= cells; c++)
+                    if ((x < newx ? x : newx) < right[c] && (x > newx ? x : newx) > left[c] && (y < newy ? y : newy) < end[c] && (y > newy ? y : newy) > top[c])
+                        crossed++ } }
+            if (crossed || wires < 8 || cells < 50) { print wires, cells, crossed; exit 1 } }' "$scratch/grad.svg"
+    check "each gradient of a parameter has an arrow" awk '
+        /^<path class="tip"/ { match($0, /M[-0-9.]+ [-0-9.]+/)
+            split(substr($0, RSTART + 1, RLENGTH - 1), part, " "); x[++tips] = part[1]; y[tips] = part[2] }
+        /^<text class="title/ && />grad_(W_|out_proj|unembedding)/ { names++; split($0, part, "\""); found = 0
+            for (i = 1; i <= tips; i++) found += x[i] >= part[4] - 0 && x[i] < part[4] + 250 && y[i] > part[6] - 20 && y[i] < part[6]
+            with += found > 0 }
+        END { if (names < 3 || with != names) { print names, with; exit 1 } }' "$scratch/grad.svg"
     check "gradients come last" sh -c 'grep -o "<text class=\"title[^<]*" "$0" | sed "s/.*>//" |
         awk "/^grad_/ { back = 1 } !/^grad_/ && back { exit 1 }"' "$scratch/grad.svg"
 done

@@ -182,60 +182,53 @@ static struct mask make_mask(unsigned features, const struct shape *shape, unsig
 
 /* --- jobs -------------------------------------------------------------------------------------------------------- */
 
-static struct fused_backward_job make_job(unsigned features, const struct shape *shape, unsigned variant,
-                                          const struct mask *mask)
+static struct fused_job make_job(unsigned features, const struct shape *shape, unsigned variant,
+                                 const struct mask *mask)
 {
     const double scale = 1 / sqrt((double)shape->d);
-    return (struct fused_backward_job){.query = query,
-                                       .key = key,
-                                       .value = value,
-                                       .context = context,
-                                       .lse = lse,
-                                       .grad_context = grad_context,
-                                       .heads = HEADS,
-                                       .group = features & GROUPS ? (variant % 2 ? HEADS : 2) : 1,
-                                       .heads_per_item = ITEM_HEADS,
-                                       .queries = shape->queries,
-                                       .keys = shape->keys,
-                                       .d = shape->d,
-                                       .d_v = shape->d_v,
-                                       .mask = mask,
-                                       .scale = features & NEGATIVE ? -scale : scale,
-                                       .softcap = features & SOFTCAP ? (variant % 2 ? 1.5 : 30) : 0};
+    return (struct fused_job){.query = query,
+                              .key = key,
+                              .value = value,
+                              .context = context,
+                              .heads = HEADS,
+                              .group = features & GROUPS ? (variant % 2 ? HEADS : 2) : 1,
+                              .heads_per_item = ITEM_HEADS,
+                              .queries = shape->queries,
+                              .keys = shape->keys,
+                              .d = shape->d,
+                              .d_v = shape->d_v,
+                              .mask = mask,
+                              .scale = features & NEGATIVE ? -scale : scale,
+                              .softcap = features & SOFTCAP ? (variant % 2 ? 1.5 : 30) : 0};
 }
 
-static void run(struct fused_backward_job *job, unsigned threads, struct gradients *gradients)
+static struct fused_backward_job backward_of(const struct fused_job *forward, struct gradients *gradients)
+{
+    return (struct fused_backward_job){
+        .forward = forward,
+        .lse = lse,
+        .grad_context = grad_context,
+        .grad_query = gradients->query,
+        .grad_key = gradients->key,
+        .grad_value = gradients->value,
+        .grad_sinks = forward->mask != NULL && forward->mask->sinks != NULL ? gradients->sinks : NULL};
+}
+
+static void run(const struct fused_job *job, unsigned threads, struct gradients *gradients)
 {
     struct error error = {0};
     struct fused_statistic statistic = stage_statistic(STAGE_LSE);
     statistic.dtype = DTYPE_F64;
     statistic.numbers = lse;
-    const struct fused_job forward = {.query = query,
-                                      .key = key,
-                                      .value = value,
-                                      .context = context,
-                                      .statistics = &statistic,
-                                      .statistic_count = 1,
-                                      .heads = job->heads,
-                                      .group = job->group,
-                                      .heads_per_item = job->heads_per_item,
-                                      .queries = job->queries,
-                                      .keys = job->keys,
-                                      .d = job->d,
-                                      .d_v = job->d_v,
-                                      .mask = job->mask,
-                                      .scale = job->scale,
-                                      .softcap = job->softcap,
-                                      .threads = 1,
-                                      .kernel = job->kernel};
-    job->grad_query = gradients->query;
-    job->grad_key = gradients->key;
-    job->grad_value = gradients->value;
-    job->grad_sinks = job->mask != NULL && job->mask->sinks != NULL ? gradients->sinks : NULL;
-    job->threads = threads;
+    struct fused_job forward = *job;
+    forward.statistics = &statistic;
+    forward.statistic_count = 1;
+    forward.threads = 1;
     memset(gradients, 0xff, sizeof *gradients);
     CHECK(fused_context(&forward, &error) == STATUS_OK, "expected a context, got: %s", error.message);
-    CHECK(fused_backward(job, &error) == STATUS_OK, "expected gradients, got: %s", error.message);
+    forward.threads = threads;
+    const struct fused_backward_job back = backward_of(&forward, gradients);
+    CHECK(fused_backward(&back, &error) == STATUS_OK, "expected gradients, got: %s", error.message);
 }
 
 /* --- the equations in double ------------------------------------------------------------------------------------- */
@@ -255,7 +248,7 @@ static double dot(const number *a, const number *b, size_t count)
     return sum;
 }
 
-static void make_logits(const struct fused_backward_job *job, size_t head, size_t i, struct row *row)
+static void make_logits(const struct fused_job *job, size_t head, size_t i, struct row *row)
 {
     const struct mask *mask = job->mask;
     static double bias[KEYS];
@@ -275,7 +268,7 @@ static void make_logits(const struct fused_backward_job *job, size_t head, size_
     }
 }
 
-static void make_weights(const struct fused_backward_job *job, size_t head, struct row *row)
+static void make_weights(const struct fused_job *job, size_t head, struct row *row)
 {
     const double *sink = job->mask->sinks == NULL ? NULL : &job->mask->sinks[head % ITEM_HEADS];
     double most = sink != NULL ? *sink : -INFINITY, sum = 0;
@@ -290,7 +283,7 @@ static void make_weights(const struct fused_backward_job *job, size_t head, stru
 }
 
 /* The weights of an empty row are constants. */
-static void truth_empty(const struct fused_backward_job *job, size_t head, const number *grad)
+static void truth_empty(const struct fused_job *job, size_t head, const number *grad)
 {
     const size_t first_key = head / job->group * job->keys;
     double *values = truth.value + first_key * job->d_v;
@@ -302,7 +295,7 @@ static void truth_empty(const struct fused_backward_job *job, size_t head, const
                 job->mask->empty_row == EMPTY_ROW_NAN ? (double)NAN : grad[c] / (double)job->keys;
 }
 
-static void truth_row(const struct fused_backward_job *job, size_t head, size_t i)
+static void truth_row(const struct fused_job *job, size_t head, size_t i)
 {
     static struct row row;
     static double changes[KEYS];
@@ -333,7 +326,7 @@ static void truth_row(const struct fused_backward_job *job, size_t head, size_t 
     }
 }
 
-static void make_truth(const struct fused_backward_job *job)
+static void make_truth(const struct fused_job *job)
 {
     memset(&truth, 0, sizeof truth);
     for (size_t head = 0; head < job->heads; head++)
@@ -346,7 +339,7 @@ static void make_truth(const struct fused_backward_job *job)
 /* What sums err by, in double those here too; narrow heads have large logits, as in test_fused.c. Beside that a logit
  * to which a distance or a bias is added is rounded twice, which is a relative error of its weight; a weight that
  * counts has one about as large as lse. */
-static double tolerance_of(const struct fused_backward_job *job)
+static double tolerance_of(const struct fused_job *job)
 {
     double largest = 0;
     for (size_t i = 0; i < job->heads * job->queries; i++)
@@ -356,8 +349,8 @@ static double tolerance_of(const struct fused_backward_job *job)
 
 /* The error is a share of the table's largest number, or of 1, as its terms are where they cancel; rows that nothing
  * takes part in are exactly 0. */
-static void check_near(const struct fused_backward_job *job, const double *expected, const number *numbers,
-                       const bool *rows, size_t count, size_t columns, const char *what)
+static void check_near(const struct fused_job *job, const double *expected, const number *numbers, const bool *rows,
+                       size_t count, size_t columns, const char *what)
 {
     double worst = 0, largest = 1;
     size_t at = 0;
@@ -374,19 +367,19 @@ static void check_near(const struct fused_backward_job *job, const double *expec
           what, expected[at], (double)numbers[at], worst / largest);
 }
 
-static void check_truth(const struct fused_backward_job *job)
+static void check_truth(const struct fused_job *job)
 {
     const size_t queries = job->heads * job->queries, keys = job->heads / job->group * job->keys;
     check_near(job, truth.query, got.query, truth.takes_part, queries, job->d, "query");
     check_near(job, truth.key, got.key, truth.is_seen, keys, job->d, "key");
     check_near(job, truth.value, got.value, truth.is_seen, keys, job->d_v, "value");
-    for (size_t head = 0; job->grad_sinks != NULL && head < job->heads; head++)
+    for (size_t head = 0; job->mask != NULL && job->mask->sinks != NULL && head < job->heads; head++)
         CHECK(fabs(truth.sinks[head] - got.sinks[head]) <= tolerance_of(job) * fmax(1, fabs(truth.sinks[head])),
               "%s: grad_sinks of head %zu: expected %.9g, got %.9g", job->kernel->name, head, truth.sinks[head],
               got.sinks[head]);
 }
 
-static void check_threads(struct fused_backward_job *job)
+static void check_threads(struct fused_job *job)
 {
     for (unsigned threads = 2; threads <= 3; threads++) {
         run(job, threads, &again);
@@ -404,7 +397,7 @@ static void check_case(unsigned features, const struct shape *shape, unsigned va
     check_begin("%zu queries, %zu keys, d %zu, d_v %zu%s, variant %u", shape->queries, shape->keys, shape->d,
                 shape->d_v, names, variant);
     const struct mask mask = make_mask(features, shape, variant);
-    struct fused_backward_job job = make_job(features, shape, variant, &mask);
+    struct fused_job job = make_job(features, shape, variant, &mask);
     make_truth(&job);
     for (size_t i = 0; kernel_row(i) != NULL; i++) {
         job.kernel = kernel_row(i);
@@ -447,17 +440,18 @@ static void check_scratch(void)
     check_begin("the scratch grows with the tokens, and sizes that no memory has are told");
     const struct shape shape = {1000, 1000, 64, 64};
     struct error error = {0};
-    struct fused_backward_job job = make_job(0, &shape, 0, NULL);
+    struct fused_job job = make_job(0, &shape, 0, NULL);
+    const struct fused_backward_job back = backward_of(&job, &got);
     job.heads = job.heads_per_item = 1;
     job.kernel = kernel_choose(NULL, NUMBER, false, &error);
-    const size_t once = fused_backward_scratch_bytes(&job);
+    const size_t once = fused_backward_scratch_bytes(&back);
     job.queries = job.keys = 4000;
-    const size_t more = fused_backward_scratch_bytes(&job);
+    const size_t more = fused_backward_scratch_bytes(&back);
     CHECK(once > 0 && more < 4 * once, "expected less than %zu bytes, got %zu", 4 * once, more);
     job.keys = SIZE_MAX / 8;
-    CHECK(fused_backward_scratch_bytes(&job) == SIZE_MAX, "expected SIZE_MAX, got %zu",
-          fused_backward_scratch_bytes(&job));
-    CHECK(fused_backward(&job, &error) == STATUS_SYSTEM, "expected no memory, got: %s", error.message);
+    CHECK(fused_backward_scratch_bytes(&back) == SIZE_MAX, "expected SIZE_MAX, got %zu",
+          fused_backward_scratch_bytes(&back));
+    CHECK(fused_backward(&back, &error) == STATUS_SYSTEM, "expected no memory, got: %s", error.message);
 }
 
 int main(void)

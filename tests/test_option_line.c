@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The command line of what was asked for: typed again it asks for the same, and a shell takes it as it stands. */
 #include "check.h"
-#include "cli/option_line.h"
 #include "cli/option_text.h"
 
 #include <stdlib.h>

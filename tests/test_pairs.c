@@ -458,6 +458,10 @@ int main(void)
     for (size_t i = 0; i < SUBJECT_ROWS; i++)
         try_command(&SUBJECTS[i], getenv("ATTN_PAIRS"));
     batch_read(0);
+    if (!program_may_write("png")) {
+        check_begin("PNG and PDF");
+        check_skip("rsvg-convert is not installed");
+    }
     program_end();
     if (is_sample()) {
         check_begin("all pages read by node");

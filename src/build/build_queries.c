@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "build/build.h"
 
-#include "cli/option_line.h"
+#include "cli/option_text.h"
 #include "problem/shard.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "base/output.h"
 #include "cases/verdict.h"
-#include "cli/option_line.h"
+#include "cli/option_text.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -363,7 +363,8 @@ static void make_sums(struct block *block, uint64_t stages, struct progress *pro
         block->head = row / queries % problem->size.heads;
         block->first = row % queries;
         block->count = memory_smaller(queries - block->first, rows->most);
-        row_stream_run(rows, stages, block->item, block->head, block->first, block->count, take, block);
+        row_stream_run(&(struct row_run){rows, stages, block->item, block->head, block->first, take, .context = block},
+                       block->count);
         add_block(block);
         progress_update(progress, (double)(row + block->count));
     }

@@ -11,7 +11,6 @@
 
 #include "compute/backward_operands.h"
 #include "compute/row_stream.h"
-#include "compute/streamed_output.h"
 
 struct backward {
     struct problem problem; /* the same in double, by the reference */

@@ -18,28 +18,19 @@ static void ask_forward(struct problem *forward)
             forward->chosen.stages[forward->chosen.stage_count++] = stage;
 }
 
-static void *allocate_gradient(const struct tensor *held, enum dtype dtype, struct arena *scratch, struct error *error)
-{
-    return arena_allocate(scratch, tensor_count(held), dtype_size(dtype), error);
-}
+/* What the kernel makes in its own numbers; the sinks' gradients are sums in double. */
+static const enum stage GRADIENTS[] = {STAGE_GRAD_QUERY, STAGE_GRAD_KEY, STAGE_GRAD_VALUE};
+enum { GRADIENT_COUNT = sizeof GRADIENTS / sizeof GRADIENTS[0] };
 
 /* The first gradient that overflowed in the kernel's numbers, since in double it may be finite; or NULL. NaN is right
  * for values with --empty-row nan and empty rows. */
-static const char *find_overflow(const struct tensor held[STAGE_COUNT], const struct problem *problem,
-                                 const struct kernel_gradients *gradients)
+static const char *find_overflow(const struct problem *problem, const struct tensor numbers[GRADIENT_COUNT])
 {
-    const struct {
-        enum stage stage;
-        const void *numbers;
-        bool may_be_nan;
-    } made[] = {
-        {STAGE_GRAD_QUERY, gradients->query, false},
-        {STAGE_GRAD_KEY, gradients->key, false},
-        {STAGE_GRAD_VALUE, gradients->value, problem->mask.empty_row == EMPTY_ROW_NAN},
-    };
-    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
-        if (!made[i].may_be_nan && !problem->path.kernel->finite(made[i].numbers, tensor_count(&held[made[i].stage])))
-            return stage_name(made[i].stage);
+    for (size_t i = 0; i < GRADIENT_COUNT; i++) {
+        const bool may_be_nan = GRADIENTS[i] == STAGE_GRAD_VALUE && problem->mask.empty_row == EMPTY_ROW_NAN;
+        if (!may_be_nan && !tensor_finite(&numbers[i], problem->path.threads))
+            return stage_name(GRADIENTS[i]);
+    }
     return NULL;
 }
 
@@ -47,28 +38,36 @@ static enum status run(const struct tensor held[STAGE_COUNT], const struct atten
                        const void *grad_context, bool *made, struct arena *scratch, struct error *error)
 {
     const struct problem *problem = attention->problem;
-    const struct tensor *query = &held[STAGE_GRAD_QUERY], *key = &held[STAGE_GRAD_KEY],
-                        *value = &held[STAGE_GRAD_VALUE], *sinks = &held[STAGE_GRAD_SINKS];
+    const size_t heads = problem->size.items * problem->size.heads;
     const enum dtype number = problem->path.kernel->number;
-    struct kernel_gradients gradients = {allocate_gradient(query, number, scratch, error),
-                                         allocate_gradient(key, number, scratch, error),
-                                         allocate_gradient(value, number, scratch, error), NULL};
-    if (sinks->rank > 0)
-        gradients.sinks = arena_allocate(scratch, problem->size.items * problem->size.heads, sizeof(double), error);
-    if (error->status != STATUS_OK || kernel_path_gradients(attention, grad_context, &gradients, error) != STATUS_OK)
+    struct tensor numbers[GRADIENT_COUNT];
+    double *sinks = NULL;
+    for (size_t i = 0; i < GRADIENT_COUNT; i++) {
+        const struct tensor *wide = &held[GRADIENTS[i]];
+        if (tensor_create(&numbers[i], number, wide->rank, wide->shape, scratch, error) != STATUS_OK)
+            return error->status;
+    }
+    if (held[STAGE_GRAD_SINKS].rank > 0 && !(sinks = arena_allocate(scratch, heads, sizeof(double), error)))
         return error->status;
-    const char *overflow = find_overflow(held, problem, &gradients);
+    if (kernel_path_gradients(attention,
+                              (struct fused_backward_job){.grad_context = grad_context,
+                                                          .grad_query = numbers[0].data,
+                                                          .grad_key = numbers[1].data,
+                                                          .grad_value = numbers[2].data,
+                                                          .grad_sinks = sinks},
+                              error) != STATUS_OK)
+        return error->status;
+    const char *overflow = find_overflow(problem, numbers);
     *made = overflow == NULL;
     if (!*made && problem->path.forced != NULL)
         return error_usage(error, "--kernel %s: %s overflowed in %s; expected --kernel auto", problem->path.forced,
                            overflow, dtype_title(number));
     if (!*made)
         return STATUS_OK;
-    dtype_load(number, gradients.query, tensor_count(query), query->data);
-    dtype_load(number, gradients.key, tensor_count(key), key->data);
-    dtype_load(number, gradients.value, tensor_count(value), value->data);
-    for (size_t i = 0; gradients.sinks != NULL && i < problem->size.items * problem->size.heads; i++)
-        ((double *)sinks->data)[i % problem->size.heads] += gradients.sinks[i];
+    for (size_t i = 0; i < GRADIENT_COUNT; i++)
+        tensor_load(&numbers[i], 0, tensor_count(&numbers[i]), held[GRADIENTS[i]].data);
+    for (size_t i = 0; sinks != NULL && i < heads; i++)
+        ((double *)held[STAGE_GRAD_SINKS].data)[i % problem->size.heads] += sinks[i];
     return STATUS_OK;
 }
 

@@ -2,8 +2,6 @@
 #include "compute/kernel_path.h"
 
 #include "compute/setup.h"
-#include "kernel/fused.h"
-#include "kernel/fused_backward.h"
 #include "kernel/project.h"
 #include "model/stage_id.h"
 
@@ -171,37 +169,45 @@ static void write_streamed(void *context, const void *numbers, size_t first, siz
         dtype_encode_all(streamed->dtype, streamed->made, numbers, count, put, &position);
 }
 
-static enum status attend(struct attention *attention, void *context, size_t side_by_side, struct fused_found *found,
-                          struct error *error)
+/* What both directions take of the problem; progress shows under `name`. */
+static struct fused_job job_of(const struct attention *attention, const char *name)
 {
     const struct problem *problem = attention->problem;
-    const size_t matrices = problem->size.items * problem->size.heads;
-    struct fused_statistic statistics[STAGE_COUNT];
-    const struct fused_job job = {
+    const size_t heads = problem->size.items * problem->size.heads;
+    return (struct fused_job){
         .query = attention->held[STAGE_QUERY].data,
         .key = attention->held[STAGE_KEY].data,
         .value = attention->held[STAGE_VALUE].data,
-        .context = context,
-        .statistics = statistics,
-        .statistic_count = list_statistics(attention, statistics),
-        .heads = matrices,
+        .context = attention->held[STAGE_CONTEXT].data,
+        .heads = heads,
         .group = problem->size.heads / problem->size.kv_heads,
         .heads_per_item = problem->size.heads,
-        .side_by_side = side_by_side,
         .queries = attention->computed_rows,
         .keys = problem->size.keys,
         .d = problem->size.d_head,
         .d_v = problem->size.d_value,
-        .positions = attention->positions,
         .mask = problem->masks || problem->mask.sinks != NULL ? &problem->mask : NULL,
         .scale = problem->scaling.factor,
         .softcap = problem->scaling.softcap,
         .threads = problem->path.threads,
         .kernel = problem->path.kernel,
-        .row_sink = {context == NULL ? write_streamed : NULL, attention->streamed},
-        .found = problem->masks || !problem_projects(problem) ? found : NULL,
-        .progress = report_to(attention->progress, stage_name(STAGE_CONTEXT), matrices * attention->computed_rows),
+        .progress = report_to(attention->progress, name, heads * attention->computed_rows),
     };
+}
+
+static enum status attend(struct attention *attention, void *context, size_t side_by_side, struct fused_found *found,
+                          struct error *error)
+{
+    const struct problem *problem = attention->problem;
+    struct fused_statistic statistics[STAGE_COUNT];
+    struct fused_job job = job_of(attention, stage_name(STAGE_CONTEXT));
+    job.context = context;
+    job.statistics = statistics;
+    job.statistic_count = list_statistics(attention, statistics);
+    job.side_by_side = side_by_side;
+    job.positions = attention->positions;
+    job.row_sink = (struct fused_row_sink){context == NULL ? write_streamed : NULL, attention->streamed};
+    job.found = problem->masks || !problem_projects(problem) ? found : NULL;
     enum status status = fused_context(&job, error);
     progress_end(attention->progress);
     return status;
@@ -249,36 +255,11 @@ enum status kernel_path_context(struct attention *attention, struct fused_found 
     return status;
 }
 
-enum status kernel_path_gradients(const struct attention *attention, const void *grad_context,
-                                  const struct kernel_gradients *gradients, struct error *error)
+enum status kernel_path_gradients(const struct attention *attention, struct fused_backward_job job, struct error *error)
 {
-    const struct problem *problem = attention->problem;
-    const size_t matrices = problem->size.items * problem->size.heads;
-    const struct fused_backward_job job = {
-        .query = attention->held[STAGE_QUERY].data,
-        .key = attention->held[STAGE_KEY].data,
-        .value = attention->held[STAGE_VALUE].data,
-        .context = attention->held[STAGE_CONTEXT].data,
-        .lse = attention->exact_lse,
-        .grad_context = grad_context,
-        .grad_query = gradients->query,
-        .grad_key = gradients->key,
-        .grad_value = gradients->value,
-        .grad_sinks = gradients->sinks,
-        .heads = matrices,
-        .group = matrices / (problem->size.items * problem->size.kv_heads),
-        .heads_per_item = problem->size.heads,
-        .queries = problem->size.queries,
-        .keys = problem->size.keys,
-        .d = problem->size.d_head,
-        .d_v = problem->size.d_value,
-        .mask = problem->masks || problem->mask.sinks != NULL ? &problem->mask : NULL,
-        .scale = problem->scaling.factor,
-        .softcap = problem->scaling.softcap,
-        .threads = problem->path.threads,
-        .kernel = problem->path.kernel,
-        .progress = report_to(attention->progress, stage_name(STAGE_GRAD_QUERY), matrices * problem->size.queries),
-    };
+    const struct fused_job forward = job_of(attention, stage_name(STAGE_GRAD_QUERY));
+    job.forward = &forward;
+    job.lse = attention->exact_lse;
     enum status status = fused_backward(&job, error);
     progress_end(attention->progress);
     return status;

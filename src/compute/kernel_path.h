@@ -6,14 +6,7 @@
 #pragma once
 
 #include "compute/reference.h"
-#include "kernel/fused.h"
-
-/* With respect to query (B, H, Tq, d), key (B, H_kv, Tk, d) and value (B, H_kv, Tk, d_v), in the kernel's numbers; and
- * to the sinks of the heads of each item (B H), or NULL. */
-struct kernel_gradients {
-    void *query, *key, *value;
-    double *sinks;
-};
+#include "kernel/fused_backward.h"
 
 /* Writes one projection of one module to projected, (B, H, count, d): for the query, of the selected queries; else of
  * all tokens. STATUS_SYSTEM: out of memory. */
@@ -26,7 +19,7 @@ enum status kernel_path_projection(const struct attention *attention, size_t mod
  * STATUS_SYSTEM: out of memory. */
 enum status kernel_path_context(struct attention *attention, struct fused_found *found, struct error *error);
 
-/* From the held query, key, value and context, exact_lse, and grad_context (B, H, Tq, d_v) in the kernel's numbers.
+/* From the held query, key, value and context, and exact_lse: the caller fills in grad_context and the gradients.
  * STATUS_SYSTEM: out of memory. */
-enum status kernel_path_gradients(const struct attention *attention, const void *grad_context,
-                                  const struct kernel_gradients *gradients, struct error *error);
+enum status kernel_path_gradients(const struct attention *attention, struct fused_backward_job job,
+                                  struct error *error);

@@ -55,8 +55,7 @@ static enum status hold(struct attention *attention, const struct plain *plain, 
     attention->held[STAGE_PROJECTED_KEY] = plain->projected[PROJECTION_KEY];
     attention->held[STAGE_PROJECTED_VALUE] = plain->projected[PROJECTION_VALUE];
     attention->held[STAGE_NORMED_KEY] = plain->normed[PROJECTION_KEY];
-    if (hold_rows(attention, STAGE_GATE, problem->given.gate, 2, arena, error) ||
-        hold_rows(attention, STAGE_QUERY, plain->operands[PROJECTION_QUERY], 2, arena, error) ||
+    if (hold_rows(attention, STAGE_QUERY, plain->operands[PROJECTION_QUERY], 2, arena, error) ||
         hold_rows(attention, STAGE_PROJECTED_QUERY, plain->projected[PROJECTION_QUERY], 2, arena, error) ||
         hold_rows(attention, STAGE_NORMED_QUERY, plain->normed[PROJECTION_QUERY], 2, arena, error) ||
         hold_rows(attention, STAGE_GATE, problem->given.gate, 2, arena, error))

@@ -70,8 +70,3 @@ void reference_row(const struct attention *attention, struct attention_scratch *
         if (made & STAGE_BIT(stage))
             stage_make(&row, stage);
 }
-
-void reference_output(const struct attention *attention, const double *context, double *output)
-{
-    output_row(attention->problem, context, attention->out_weight, attention->out_bias, output);
-}

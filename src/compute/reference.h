@@ -9,9 +9,11 @@
  *   d columns of one head of query and key, d_v of value. */
 #pragma once
 
+#include "base/output.h"
 #include "base/progress.h"
-#include "compute/streamed_output.h"
 #include "stage/head.h"
+
+#include <stdatomic.h>
 
 /* Scratch for one row, per thread. setup.c allocates it. */
 struct attention_scratch {
@@ -19,6 +21,16 @@ struct attention_scratch {
     double *bias;              /* (Tk) what the mask adds to the current row; minus infinity: forbids the key */
     double *cast;              /* (Tk) masked in the dtype of the softmax */
     double *rows[STAGE_COUNT]; /* the current row, rounded, of each stage made by row, and of query */
+};
+
+/* Streams a long context to a file: each thread writes its rows at their offset while others compute. Nothing holds
+ * them. */
+struct streamed_output {
+    const struct output *output; /* NULL: no stream, the writer writes held rows later */
+    uint64_t offset;             /* of the table in the file */
+    enum dtype made, dtype;      /* of the computed numbers, and of the file's */
+    bool begun;                  /* all rows come through the stream */
+    atomic_int code;             /* errno of a failed write, or 0 */
 };
 
 /* setup_attention fills it, from its first five fields. */
@@ -56,7 +68,3 @@ void reference_begin(const struct attention *attention, size_t item, size_t head
  * at the same time, each with its own scratch. */
 void reference_row(const struct attention *attention, struct attention_scratch *scratch, size_t item, size_t head,
                    size_t slot, uint64_t stages, const bool *kept);
-
-/* Writes output (columns): the heads' context side by side (H d_v), through out_proj if there is one. Threads may call
- * it at the same time. */
-void reference_output(const struct attention *attention, const double *context, double *output);

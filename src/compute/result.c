@@ -12,6 +12,16 @@
 
 enum { NUMBERS_AT_ONCE = 1 << 16 };
 
+/* Adds a table without axes, in the working dtype. */
+static struct result_table *add_table(struct result *result, enum stage stage, const char *name,
+                                      const struct tensor *tensor)
+{
+    struct result_table *table = &result->tables[result->table_count++];
+    *table =
+        (struct result_table){.name = name, .stage = stage, .tensor = tensor, .dtype = result->problem->rounding.dtype};
+    return table;
+}
+
 static void add_axis(struct result_table *table, enum axis axis, size_t size)
 {
     table->axes[table->rank] = axis;
@@ -41,28 +51,24 @@ static void axes_of_given(const struct problem *problem, const struct input_tens
 static void add_given(struct result *result, const struct input_tensor *given)
 {
     const struct tensor *tensor = &given->tensor;
-    struct result_table *table = &result->tables[result->table_count++];
+    struct result_table *table = add_table(result, STAGE_INPUTS, given->name, tensor);
     enum axis axes[TENSOR_RANK];
-    *table = (struct result_table){.name = given->name,
-                                   .stage = STAGE_INPUTS,
-                                   .tensor = tensor,
-                                   .dtype = dtype_is_working(tensor->dtype) ? result->problem->rounding.dtype
-                                                                            : tensor->dtype};
+    table->dtype = dtype_is_working(tensor->dtype) ? table->dtype : tensor->dtype;
     axes_of_given(result->problem, given, axes);
     for (size_t axis = 0; axis < tensor->rank; axis++)
         add_axis(table, axes[axis], tensor->shape[axis]);
 }
 
-static void add_rows(struct result *result, enum stage stage, const struct tensor *tensor, enum axis axis)
+static struct result_table *add_rows(struct result *result, enum stage stage, const struct tensor *tensor,
+                                     enum axis axis)
 {
     const struct problem *problem = result->problem;
-    struct result_table *table = &result->tables[result->table_count++];
-    *table = (struct result_table){
-        .name = stage_name(stage), .stage = stage, .tensor = tensor, .dtype = problem->rounding.dtype};
+    struct result_table *table = add_table(result, stage, stage_name(stage), tensor);
     if (problem->size.has_batch)
         add_axis(table, AXIS_ITEM, problem->size.items);
     add_axis(table, axis, tensor->shape[tensor->rank - 2]);
     add_axis(table, AXIS_COLUMN, tensor->shape[tensor->rank - 1]);
+    return table;
 }
 
 static void add_inputs(struct result *result)
@@ -82,10 +88,8 @@ static enum status add_tensor(struct result *result, enum stage stage, const cha
     char text[PARAMETER_NAME_BYTES + 8];
     if (tensor->rank == 0)
         return STATUS_OK;
-    struct result_table *table = &result->tables[result->table_count++];
-    *table = (struct result_table){.stage = stage, .tensor = tensor, .dtype = result->problem->rounding.dtype};
     snprintf(text, sizeof text, "%s%s", STAGES[stage].backward ? "grad_" : "", name);
-    table->name = arena_copy(arena, text, error);
+    struct result_table *table = add_table(result, stage, arena_copy(arena, text, error), tensor);
     for (size_t axis = 0; axis < tensor->rank; axis++)
         add_axis(table, AXIS_COLUMN, tensor->shape[axis]);
     return table->name == NULL ? error->status : STATUS_OK;
@@ -117,8 +121,7 @@ static void add_gradient_of_mask(struct result *result, enum stage stage)
     const struct problem *problem = result->problem;
     const struct tensor *mask = &problem->mask.attn_mask;
     const bool of_heads = STAGES[stage].columns == STAGE_COLUMNS_HEADS;
-    struct result_table *table = &result->tables[result->table_count++];
-    *table = (struct result_table){.name = stage_name(stage), .stage = stage, .dtype = problem->rounding.dtype};
+    struct result_table *table = add_table(result, stage, stage_name(stage), NULL);
     stage_formula(problem, stage, table->formula, sizeof table->formula);
     for (size_t axis = 0; axis < (of_heads ? 1 : mask->rank); axis++)
         add_axis(table, of_heads ? AXIS_COLUMN : MASK_AXES[TENSOR_RANK - mask->rank + axis],
@@ -141,9 +144,8 @@ static void add_stage(struct result *result, enum stage stage)
     const struct problem *problem = result->problem;
     const bool of_keys = stage_is_of_keys(stage), side_by_side = problem_is_side_by_side(problem, stage);
     const bool whole = STAGES[stage].whole_shape;
-    struct result_table *table = &result->tables[result->table_count++];
-    *table =
-        (struct result_table){.name = stage_name(stage), .stage = stage, .dtype = problem_stage_dtype(problem, stage)};
+    struct result_table *table = add_table(result, stage, stage_name(stage), NULL);
+    table->dtype = problem_stage_dtype(problem, stage);
     table->hides =
         problem->masks && stage_is_square(stage) && stage_follows(stage, STAGE_MASKED) &&
         (problem->mistake.wrong & STAGE_BIT(STAGE_MASKED)) == 0 &&
@@ -167,9 +169,8 @@ static void add_gradient_of_rows(struct result *result, enum stage stage)
 {
     const struct problem *problem = result->problem;
     const bool of_keys = stage_is_of_keys(stage);
-    add_rows(result, stage, of_keys ? &problem->given.key_inputs : &problem->given.inputs,
-             of_keys ? AXIS_TOKEN : AXIS_INPUT);
-    struct result_table *table = &result->tables[result->table_count - 1];
+    struct result_table *table = add_rows(result, stage, of_keys ? &problem->given.key_inputs : &problem->given.inputs,
+                                          of_keys ? AXIS_TOKEN : AXIS_INPUT);
     stage_formula(problem, stage, table->formula, sizeof table->formula);
 }
 
@@ -566,6 +567,21 @@ size_t result_rows_at_once(const struct result *result, const struct result_tabl
                           is_streamed(result, table) ? result->rows.most : memory_larger(NUMBERS_AT_ONCE / columns, 1));
 }
 
+/* Rows of a stage as bytes. */
+struct encoding {
+    const struct result_table *table;
+    unsigned char *bytes;
+};
+
+static void encode_row(void *context, size_t i, const struct attention_scratch *scratch)
+{
+    const struct encoding *encoding = context;
+    const struct result_table *table = encoding->table;
+    const size_t columns = result_columns(table);
+    dtype_encode(table->dtype, scratch->rows[table->stage], columns,
+                 encoding->bytes + i * columns * dtype_size(table->dtype));
+}
+
 void result_encode(struct result *result, const struct result_table *table, size_t matrix, size_t row, size_t count,
                    unsigned char *bytes, struct background_work background)
 {
@@ -573,7 +589,10 @@ void result_encode(struct result *result, const struct result_table *table, size
     size_t item, head;
     result_place(table, matrix, &item, &head);
     if (is_streamed(result, table)) {
-        row_stream_encode(&result->rows, table->stage, item, head, row, count, bytes, background);
+        struct encoding encoding = {table, bytes};
+        row_stream_run(&(struct row_run){&result->rows, STAGE_BIT(table->stage), item, head, row, encode_row, &encoding,
+                                         background},
+                       count);
         note_progress(result, table, count);
         return;
     }

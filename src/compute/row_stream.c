@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "base/threads.h"
 #include "model/stages.h"
+#include "stage/projections.h"
 #include "stage/words.h"
 
 #include <string.h>
@@ -85,23 +86,15 @@ size_t row_stream_of_slot(const struct row_stream *rows, size_t slot)
     return left_out > 0 && slot >= TEXT_ELIDED / 2 ? slot + left_out : slot;
 }
 
-/* A run of slots from `first` on, of one head of one item, and what to do with each. */
-struct run {
-    struct row_stream *rows;
-    size_t item, head, first;
-    enum stage stage; /* the stage to take */
-    uint64_t stages;  /* the stages to make */
-    void (*take)(const struct run *run, size_t i, const struct attention_scratch *scratch);
-    unsigned char *bytes; /* receives rows as bytes */
-    row_stream_sink *sink;
-    void *context; /* of the sink */
-    struct background_work background;
-    bool drops; /* applies rows->kept */
-};
+/* Whether a run applies rows->kept. */
+static bool drops(const struct row_run *run)
+{
+    return run->rows->track != NULL && (stage_closure(run->stages) & STAGE_BIT(STAGE_DROPPED)) != 0;
+}
 
 static void run_task(void *context, size_t task, unsigned thread)
 {
-    const struct run *run = context;
+    const struct row_run *run = context;
     const struct row_stream *rows = run->rows;
     struct attention_scratch *scratch = &rows->attention->scratch[thread];
     if (run->background.work != NULL && task-- == 0) {
@@ -109,28 +102,29 @@ static void run_task(void *context, size_t task, unsigned thread)
         return;
     }
     reference_row(rows->attention, scratch, run->item, run->head, run->first + task, run->stages,
-                  run->drops ? rows->kept + task * rows->problem->size.keys : NULL);
-    run->take(run, task, scratch);
+                  drops(run) ? rows->kept + task * rows->problem->size.keys : NULL);
+    run->take(run->context, task, scratch);
 }
 
-/* Background work starts first: it is the longest task. */
-static void run_rows(struct run *run, size_t count)
+void row_stream_run(struct row_run *run, size_t count)
 {
     struct row_stream *rows = run->rows;
-    run->drops = rows->track != NULL && stage_closure(run->stages) & STAGE_BIT(STAGE_DROPPED);
+    rows->count = 0; /* invalidates the block, whose kept this replaces */
     reference_begin(rows->attention, run->item, run->head, run->stages);
-    for (size_t i = 0; i < count && run->drops; i++)
+    for (size_t i = 0; i < count && drops(run); i++)
         draw_row(rows, run->item, run->head, rows->attention->positions[run->first + i],
                  rows->kept + i * rows->problem->size.keys);
+    /* Background work starts first: it is the longest task. */
     threads_run(rows->attention->threads, count + (run->background.work != NULL), run_task, run);
 }
 
 /* --- a block of one stage ---------------------------------------------------------------------------------------- */
 
-static void take_row(const struct run *run, size_t i, const struct attention_scratch *scratch)
+static void take_row(void *context, size_t i, const struct attention_scratch *scratch)
 {
-    const size_t columns = problem_columns_of_head(run->rows->problem, run->stage);
-    memcpy(run->rows->numbers + i * columns, scratch->rows[run->stage], columns * sizeof(double));
+    const struct row_stream *rows = context;
+    const size_t columns = problem_columns_of_head(rows->problem, rows->stage);
+    memcpy(rows->numbers + i * columns, scratch->rows[rows->stage], columns * sizeof(double));
 }
 
 /* The row's numbers, valid until the next call. */
@@ -140,74 +134,19 @@ static const double *block_row(struct row_stream *rows, enum stage stage, size_t
     const bool there =
         rows->stage == stage && rows->matrix == matrix && slot >= rows->first && slot - rows->first < rows->count;
     if (!there) {
-        const size_t left = rows->attention->computed_rows - slot;
+        const size_t count = memory_smaller(rows->attention->computed_rows - slot, rows->block);
         rows->stage = stage;
         rows->matrix = matrix;
         rows->first = slot;
-        rows->count = left < rows->block ? left : rows->block;
-        run_rows(&(struct run){.rows = rows,
-                               .item = item,
-                               .head = head,
-                               .first = slot,
-                               .stage = stage,
-                               .stages = STAGE_BIT(stage),
-                               .take = take_row},
-                 rows->count);
+        row_stream_run(&(struct row_run){rows, STAGE_BIT(stage), item, head, slot, take_row, .context = rows}, count);
+        rows->count = count;
     }
     return rows->numbers + (slot - rows->first) * problem_columns_of_head(rows->problem, stage);
-}
-
-/* --- rows as bytes ----------------------------------------------------------------------------------------------- */
-
-static void take_bytes(const struct run *run, size_t i, const struct attention_scratch *scratch)
-{
-    const struct problem *problem = run->rows->problem;
-    const enum dtype dtype = problem_stage_dtype(problem, run->stage);
-    const size_t columns = problem_columns_of_head(problem, run->stage);
-    dtype_encode(dtype, scratch->rows[run->stage], columns, run->bytes + i * columns * dtype_size(dtype));
 }
 
 bool row_stream_makes(const struct row_stream *rows, enum stage stage)
 {
     return stage_is_made_by_row(stage) && !(stage == STAGE_CONTEXT && rows->contexts.rank > 0);
-}
-
-void row_stream_encode(struct row_stream *rows, enum stage stage, size_t item, size_t head, size_t row, size_t count,
-                       unsigned char *bytes, struct background_work background)
-{
-    rows->count = 0; /* invalidates the block, whose kept this replaces */
-    run_rows(&(struct run){.rows = rows,
-                           .item = item,
-                           .head = head,
-                           .first = row,
-                           .stage = stage,
-                           .stages = STAGE_BIT(stage),
-                           .take = take_bytes,
-                           .bytes = bytes,
-                           .background = background},
-             count);
-}
-
-/* --- rows that another takes -------------------------------------------------------------------------------------- */
-
-static void take_elsewhere(const struct run *run, size_t i, const struct attention_scratch *scratch)
-{
-    run->sink(run->context, i, scratch);
-}
-
-void row_stream_run(struct row_stream *rows, uint64_t stages, size_t item, size_t head, size_t first, size_t count,
-                    row_stream_sink *take, void *context)
-{
-    rows->count = 0; /* invalidates the block, whose kept this replaces */
-    run_rows(&(struct run){.rows = rows,
-                           .item = item,
-                           .head = head,
-                           .first = first,
-                           .stages = stages,
-                           .take = take_elsewhere,
-                           .sink = take,
-                           .context = context},
-             count);
 }
 
 /* --- rows that text shows: made once, for all tables -------------------------------------------------------------- */
@@ -229,8 +168,9 @@ static double *shown_numbers(const struct row_stream *rows, size_t matrix, size_
     return rows->shown + (matrix * rows->attention->computed_rows + slot) * rows->shown_width;
 }
 
-static void take_shown(const struct run *run, size_t i, const struct attention_scratch *scratch)
+static void take_shown(void *context, size_t i, const struct attention_scratch *scratch)
 {
+    const struct row_run *run = context;
     const struct row_stream *rows = run->rows;
     double *numbers = shown_numbers(rows, run->item * rows->problem->size.heads + run->head, i);
     for (enum stage stage = 0; stage < STAGE_COUNT; stage++) {
@@ -246,17 +186,18 @@ static void take_shown(const struct run *run, size_t i, const struct attention_s
 static const double *shown_row(struct row_stream *rows, size_t item, size_t head, size_t row)
 {
     const size_t matrix = item * rows->problem->size.heads + head;
+    struct row_run run = {rows, rows->stages, item, head, 0, take_shown, .context = &run};
     if (!rows->made[matrix])
-        run_rows(&(struct run){.rows = rows, .item = item, .head = head, .stages = rows->stages, .take = take_shown},
-                 rows->attention->computed_rows);
+        row_stream_run(&run, rows->attention->computed_rows);
     rows->made[matrix] = true;
     return shown_numbers(rows, matrix, row_stream_slot(rows, row));
 }
 
 /* --- the contexts of all heads ------------------------------------------------------------------------------------ */
 
-static void take_context(const struct run *run, size_t i, const struct attention_scratch *scratch)
+static void take_context(void *context, size_t i, const struct attention_scratch *scratch)
 {
+    const struct row_run *run = context;
     const struct row_stream *rows = run->rows;
     const size_t d = rows->problem->size.d_value, matrix = run->item * rows->problem->size.heads + run->head;
     tensor_store(&rows->contexts, (matrix * rows->attention->computed_rows + run->first + i) * d, d,
@@ -275,16 +216,12 @@ static void make_contexts(struct row_stream *rows)
     for (size_t row = 0, count; row < all; row += count) {
         const size_t matrix = row / computed_rows, first = row % computed_rows;
         count = memory_smaller(computed_rows - first, rows->most);
-        run_rows(&(struct run){.rows = rows,
-                               .item = matrix / problem->size.heads,
-                               .head = matrix % problem->size.heads,
-                               .first = first,
-                               .stages = STAGE_BIT(STAGE_CONTEXT),
-                               .take = take_context},
-                 count);
+        struct row_run run = {
+            rows,         STAGE_BIT(STAGE_CONTEXT), matrix / problem->size.heads, matrix % problem->size.heads, first,
+            take_context, .context = &run};
+        row_stream_run(&run, count);
         progress_update(progress, (double)(row + count));
     }
-    rows->count = 0; /* invalidates the block, whose kept this replaces */
 }
 
 /* --- rows on demand ---------------------------------------------------------------------------------------------- */
@@ -318,8 +255,8 @@ static void output_task(void *context, size_t i, unsigned thread)
     (void)thread;
     const struct row_stream *rows = context;
     const struct problem *problem = rows->problem;
-    reference_output(rows->attention, rows->side_by_side + i * problem->size.heads * problem->size.d_value,
-                     rows->outputs + i * output_columns_of(problem));
+    output_row(problem, rows->side_by_side + i * problem->size.heads * problem->size.d_value,
+               rows->attention->out_weight, rows->attention->out_bias, rows->outputs + i * output_columns_of(problem));
 }
 
 /* Makes a block of rows: the contexts of every head, and their output. */
@@ -440,7 +377,7 @@ enum status row_stream_create(struct row_stream *rows, const struct problem *pro
 {
     *rows = (struct row_stream){.problem = problem, .attention = attention};
     rows->block = choose_block(rows, elided);
-    /* row_stream_encode takes rows as they are made: as many as fill a large write. */
+    /* Runs take rows as they are made: as many as fill a large write. */
     rows->most =
         memory_smaller(attention->computed_rows,
                        memory_larger(memory_larger(ROW_STREAM_WRITTEN / problem->size.keys, 1), attention->threads));

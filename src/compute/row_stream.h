@@ -22,7 +22,7 @@ struct row_stream {
     const struct problem *problem;
     const struct attention *attention;
     struct dropout_track *track; /* the state of dropout's generator; NULL without dropout */
-    size_t block, most;          /* rows of a block, and most rows of a row_stream_encode */
+    size_t block, most;          /* rows of a block, and most rows of a run */
     bool *kept;                  /* (block or most, Tk) what dropout keeps of them; NULL without dropout */
 
     double *numbers; /* (block, Tk or d_v) the current block, of one head: */
@@ -54,16 +54,19 @@ size_t row_stream_of_slot(const struct row_stream *rows, size_t slot);
 /* Row `row` of a T x T stage, (Tk), or of context, (d_v), of one head of one item. */
 void row_stream_get(struct row_stream *rows, enum stage stage, size_t item, size_t head, size_t row, double *numbers);
 
-/* Writes rows row .. row + count of such a stage of one head as the bytes of a file in its dtype, (count, columns);
- * count is at most rows->most. Not for an elided result. */
-void row_stream_encode(struct row_stream *rows, enum stage stage, size_t item, size_t head, size_t row, size_t count,
-                       unsigned char *bytes, struct background_work background);
-
-/* row_stream_run makes slots first .. first + count of one head in these stages, on all threads, and calls the sink for
- * each, in any order, with its rows in the scratch. count is at most rows->most; not for an elided result. */
+/* Makes `count` slots of one head in these stages, from `first` on, on all threads, and calls `take` for each, in any
+ * order, with its rows in the scratch; and once the background work. count is at most rows->most; not for an elided
+ * result. */
 typedef void row_stream_sink(void *context, size_t i, const struct attention_scratch *scratch);
-void row_stream_run(struct row_stream *rows, uint64_t stages, size_t item, size_t head, size_t first, size_t count,
-                    row_stream_sink *take, void *context);
+struct row_run {
+    struct row_stream *rows;
+    uint64_t stages;
+    size_t item, head, first;
+    row_stream_sink *take;
+    void *context; /* of it */
+    struct background_work background;
+};
+void row_stream_run(struct row_run *run, size_t count);
 
 /* Whether row_stream_get makes its rows: a T x T stage, or context that is not kept for output. */
 bool row_stream_makes(const struct row_stream *rows, enum stage stage);

@@ -7,10 +7,10 @@
 /* --- which tokens both have -------------------------------------------------------------------------------------- */
 
 /* A token that occurs twice, or NULL; NULL, too, with the error set where memory is short. */
-static const char *find_repeated(const char *const *tokens, size_t count, struct arena *arena, struct error *error)
+static const char *find_repeated(const struct diff *diff, const char *const *tokens, size_t count)
 {
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
-    const char **sorted = arena_allocate(arena, count, sizeof sorted[0], error);
+    const char **sorted = arena_allocate(diff->arena, count, sizeof sorted[0], diff->error);
     if (sorted == NULL)
         return NULL;
     memcpy(sorted, tokens, count * sizeof tokens[0]); /* NOLINT(bugprone-sizeof-expression): they are pointers */
@@ -51,14 +51,14 @@ static void refuse(struct diff_alignment *alignment, const char *token, const ch
 }
 
 /* Aligns one list of tokens, that of the whole in `input`: STATUS_OK with a refusal where it cannot. */
-static enum status meet_list(struct diff_alignment *alignment, size_t list, const struct input_file *input,
-                             size_t *kept, struct arena *arena, struct error *error)
+static enum status meet_list(const struct diff *diff, struct diff_alignment *alignment, size_t list,
+                             const struct input_file *input, size_t *kept)
 {
     const size_t all = alignment->whole->count, some = alignment->few->count;
     const char *const *whole = alignment->whole->texts + list * all, *const *few = alignment->few->texts + list * some;
-    const char *repeated = find_repeated(whole, all, arena, error);
-    if (error->status != STATUS_OK)
-        return error->status;
+    const char *repeated = find_repeated(diff, whole, all);
+    if (diff->error->status != STATUS_OK)
+        return diff->error->status;
     const size_t found = find_kept(whole, all, few, some, kept);
     if (repeated != NULL)
         refuse(alignment, repeated, "appears twice in", input);
@@ -70,17 +70,16 @@ static enum status meet_list(struct diff_alignment *alignment, size_t list, cons
 }
 
 /* Aligns all lists, which must agree. */
-static enum status meet(struct diff_alignment *alignment, const struct input_file *input, struct arena *arena,
-                        struct error *error)
+static enum status meet(const struct diff *diff, struct diff_alignment *alignment, const struct input_file *input)
 {
     const size_t some = alignment->few->count;
-    size_t *others = arena_allocate(arena, some, sizeof *others, error);
-    alignment->kept = arena_allocate(arena, some, sizeof alignment->kept[0], error);
+    size_t *others = arena_allocate(diff->arena, some, sizeof *others, diff->error);
+    alignment->kept = arena_allocate(diff->arena, some, sizeof alignment->kept[0], diff->error);
     if (alignment->kept == NULL || others == NULL)
-        return error->status;
+        return diff->error->status;
     for (size_t list = 0; list < alignment->whole->lists && alignment->refusal[0] == '\0'; list++) {
-        if (meet_list(alignment, list, input, list == 0 ? alignment->kept : others, arena, error) != STATUS_OK)
-            return error->status;
+        if (meet_list(diff, alignment, list, input, list == 0 ? alignment->kept : others) != STATUS_OK)
+            return diff->error->status;
         if (list > 0 && alignment->refusal[0] == '\0' && memcmp(alignment->kept, others, some * sizeof *others) != 0)
             snprintf(alignment->refusal, sizeof alignment->refusal,
                      "; tokens cannot align them: items 1 and %zu lack different tokens", list + 1);
@@ -90,8 +89,7 @@ static enum status meet(struct diff_alignment *alignment, const struct input_fil
     return STATUS_OK;
 }
 
-static enum status align(const struct diff *diff, struct diff_alignment *alignment, struct arena *arena,
-                         struct error *error)
+static enum status align(const struct diff *diff, struct diff_alignment *alignment)
 {
     const struct token_labels *a = alignment->a, *b = alignment->b;
     const struct input_file *file_a = &diff->a.input, *file_b = &diff->b.input;
@@ -110,7 +108,7 @@ static enum status align(const struct diff *diff, struct diff_alignment *alignme
         return STATUS_OK;
     alignment->whole = a->count > b->count ? a : b;
     alignment->few = a->count > b->count ? b : a;
-    return meet(alignment, a->count > b->count ? file_a : file_b, arena, error);
+    return meet(diff, alignment, a->count > b->count ? file_a : file_b);
 }
 
 /* The tokens of its keys, where the keys are not made of the inputs. */
@@ -127,28 +125,28 @@ static bool shows_some(const struct input_file *input)
 }
 
 /* With other tokens, a row among those asked for would be compared with another token's row. */
-static enum status check_rows(const struct diff *diff, struct error *error)
+static enum status check_rows(const struct diff *diff)
 {
     const struct input_file *a = &diff->a.input, *b = &diff->b.input;
     if (a->tokens.texts == NULL || b->tokens.texts == NULL || a->tokens.count == b->tokens.count || !a->is_result ||
         !b->is_result || (!shows_some(a) && !shows_some(b)))
         return STATUS_OK;
-    return error_usage(error,
+    return error_usage(diff->error,
                        "%s holds only some queries, and the other file has other tokens; expected all rows "
                        "(without --query and --part), or the same tokens",
                        shows_some(a) ? a->source : b->source);
 }
 
-enum status diff_align_tokens(struct diff *diff, struct arena *arena, struct error *error)
+enum status diff_align_tokens(struct diff *diff)
 {
-    if (check_rows(diff, error) != STATUS_OK)
-        return error->status;
+    if (check_rows(diff) != STATUS_OK)
+        return diff->error->status;
     struct diff_alignment *queries = &diff->alignments[DIFF_OF_QUERIES], *keys = &diff->alignments[DIFF_OF_KEYS];
     queries->a = &diff->a.input.tokens;
     queries->b = &diff->b.input.tokens;
     keys->a = key_labels(&diff->a.input);
     keys->b = key_labels(&diff->b.input);
-    return align(diff, queries, arena, error) || align(diff, keys, arena, error) ? error->status : STATUS_OK;
+    return align(diff, queries) || align(diff, keys) ? diff->error->status : STATUS_OK;
 }
 
 /* Which tokens an axis of keys, or another axis, counts. */
@@ -201,8 +199,8 @@ static bool differs_in_tokens(struct diff *diff, const struct diff_stage *pair, 
 }
 
 /* Cuts a table along the axes where its file has more tokens. */
-static enum status cut_side(const struct file_tensor **named, bool of_a, struct diff_alignment *const *alignments,
-                            struct arena *arena, struct error *error)
+static enum status cut_side(const struct diff *diff, const struct file_tensor **named, bool of_a,
+                            struct diff_alignment *const *alignments)
 {
     const struct tensor *tensor = &(*named)->tensor;
     struct diff_axes axes = diff_axes_of(tensor);
@@ -214,10 +212,10 @@ static enum status cut_side(const struct file_tensor **named, bool of_a, struct 
         axes.shape[axis] = cut ? alignment->few->count : axes.shape[axis];
         cuts += cut;
     }
-    return cuts > 0 ? diff_rearrange(named, &axes, arena, error) : STATUS_OK;
+    return cuts > 0 ? diff_rearrange(diff, named, &axes) : STATUS_OK;
 }
 
-enum status diff_align(struct diff *diff, struct diff_stage *pair, struct arena *arena, struct error *error)
+enum status diff_align(struct diff *diff, struct diff_stage *pair)
 {
     struct diff_alignment *alignments[TENSOR_RANK];
     if (!differs_in_tokens(diff, pair, alignments))
@@ -237,8 +235,8 @@ enum status diff_align(struct diff *diff, struct diff_stage *pair, struct arena 
                 diff->fewer_keys || (stage_exists(pair->stage) &&
                                      (axis == 0 ? stage_is_square(pair->stage) : stage_is_of_keys(pair->stage)));
         }
-    return cut_side(&pair->a, true, alignments, arena, error) || cut_side(&pair->b, false, alignments, arena, error)
-               ? error->status
+    return cut_side(diff, &pair->a, true, alignments) || cut_side(diff, &pair->b, false, alignments)
+               ? diff->error->status
                : STATUS_OK;
 }
 

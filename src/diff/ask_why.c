@@ -2,7 +2,7 @@
 #include "diff/report.h"
 
 #include "base/shell_word.h"
-#include "cli/option_line.h"
+#include "cli/option_text.h"
 #include "model/stages.h"
 
 #include <string.h>

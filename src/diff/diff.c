@@ -6,25 +6,17 @@
 
 #include <string.h>
 
-struct diffing {
-    struct diff *diff;
-    const struct options *options;
-    struct arena *arena;
-    struct error *error;
-};
-
 static const char NAMELESS[] = "tensor";
 
 /* --- the two files ----------------------------------------------------------------------------------------------- */
 
-static enum status read_side(struct diff_side *side, const char *path, const struct options *options,
-                             struct arena *arena, struct error *error)
+static enum status read_side(const struct diff *diff, struct diff_side *side, const char *path)
 {
-    if (file_part_load(path, path, options, INPUT_FILE_OF_DIFF, arena, &side->input, error) != STATUS_OK)
-        return error->status;
+    if (file_part_load(path, path, diff->options, INPUT_FILE_OF_DIFF, diff->arena, &side->input, diff->error))
+        return diff->error->status;
     return side->input.tensor_count > 0
-               ? diff_read_dtype(side, error)
-               : error_usage(error, "%s: holds no tensor; expected a result, or one tensor", side->input.source);
+               ? diff_read_dtype(diff, side)
+               : error_usage(diff->error, "%s: holds no tensor; expected a result, or one tensor", side->input.source);
 }
 
 static enum stage sole_stage(const struct input_file *input)
@@ -36,58 +28,53 @@ static enum stage sole_stage(const struct input_file *input)
 
 /* --- one pair ---------------------------------------------------------------------------------------------------- */
 
-static enum status check_comparable(const struct diffing *diffing, const struct diff_stage *stage)
+static enum status check_comparable(struct diff *diff, const struct diff_stage *stage)
 {
-    struct diff *diff = diffing->diff;
     const struct input_file *a = &diff->a.input, *b = &diff->b.input;
     char of_a[TENSOR_SHAPE_BYTES], of_b[TENSOR_SHAPE_BYTES];
     if (a->part != NULL && b->part != NULL && strcmp(a->part, b->part) != 0)
-        return error_usage(diffing->error, "%s: is part %.40s, expected %.40s (as %s)", b->source, b->part, a->part,
+        return error_usage(diff->error, "%s: is part %.40s, expected %.40s (as %s)", b->source, b->part, a->part,
                            a->source);
     if (diff_same_shape(&stage->a->tensor, &stage->b->tensor))
         return STATUS_OK;
     const bool reordered = tensor_count(&stage->a->tensor) == tensor_count(&stage->b->tensor);
-    return error_usage(diffing->error, "%s: %s is %s, expected %s (as in %s)%s", b->source, stage->name,
+    return error_usage(diff->error, "%s: %s is %s, expected %s (as in %s)%s", b->source, stage->name,
                        tensor_shape_text(&stage->b->tensor, of_b), tensor_shape_text(&stage->a->tensor, of_a),
                        a->source,
                        reordered ? "; the same number of elements, in other axes" : diff_align_refusal(diff, stage));
 }
 
 /* Tables with as many rows of CSV must have the same rows. */
-static enum status check_rows(const struct diffing *diffing, const char *name, const struct file_tensor *a,
+static enum status check_rows(struct diff *diff, const char *name, const struct file_tensor *a,
                               const struct file_tensor *b)
 {
-    const struct diff *diff = diffing->diff;
     size_t i = 0;
     if (a->rows == NULL || b->rows == NULL || a->row_count != b->row_count)
         return STATUS_OK;
     while (i < a->row_count && a->rows[i] == b->rows[i])
         i++;
     return i == a->row_count ? STATUS_OK
-                             : error_usage(diffing->error, "%s: %s has row %zu, expected row %zu (as in %s)",
+                             : error_usage(diff->error, "%s: %s has row %zu, expected row %zu (as in %s)",
                                            diff->b.input.source, name, b->rows[i], a->rows[i], diff->a.input.source);
 }
 
-static enum status add_stage(const struct diffing *diffing, enum stage stage, const struct file_tensor *a,
+static enum status add_stage(struct diff *diff, enum stage stage, const struct file_tensor *a,
                              const struct file_tensor *b)
 {
-    struct diff *diff = diffing->diff;
     struct diff_stage *added = &diff->stages[diff->count];
     const char *name = !stage_exists(stage)                                ? NAMELESS
                        : STAGES[stage].columns == STAGE_COLUMNS_PARAMETERS ? a->name
                                                                            : stage_name(stage);
-    if (diff_cut_head(diff, stage, &a, diffing->arena, diffing->error) ||
-        diff_cut_head(diff, stage, &b, diffing->arena, diffing->error))
-        return diffing->error->status;
+    if (diff_cut_head(diff, stage, &a) || diff_cut_head(diff, stage, &b))
+        return diff->error->status;
     if (a->part != NULL || b->part != NULL)
-        return diff_add_part(diff, diffing->options, name, stage, a, b, diffing->arena, diffing->error);
-    if (diff_meet_heads(diff, stage, &a, &b, diffing->arena, diffing->error) != STATUS_OK)
-        return diffing->error->status;
-    *added = diff_pair(diff, diffing->options, name, stage, a, b);
+        return diff_add_part(diff, name, stage, a, b);
+    if (diff_meet_heads(diff, stage, &a, &b) != STATUS_OK)
+        return diff->error->status;
+    *added = diff_pair(diff, name, stage, a, b);
     diff->count++;
-    return check_rows(diffing, name, a, b) || diff_align(diff, added, diffing->arena, diffing->error)
-               ? diffing->error->status
-               : check_comparable(diffing, added);
+    return check_rows(diff, name, a, b) || diff_align(diff, added) ? diff->error->status
+                                                                   : check_comparable(diff, added);
 }
 
 /* --- comparing --------------------------------------------------------------------------------------------------- */
@@ -119,11 +106,10 @@ static void compare_stages(struct diff *diff)
 /* --- which stages ------------------------------------------------------------------------------------------------ */
 
 /* The stage by its name; where --stages names one stage alone, also the only tensor of a file, whatever its name. */
-static const struct file_tensor *find_asked(const struct diffing *diffing, const struct input_file *input,
-                                            enum stage stage)
+static const struct file_tensor *find_asked(struct diff *diff, const struct input_file *input, enum stage stage)
 {
     const struct file_tensor *found = input_file_find(input, stage_name(stage));
-    return found == NULL && diffing->options->stage_count == 1 ? diff_sole_tensor(input) : found;
+    return found == NULL && diff->options->stage_count == 1 ? diff_sole_tensor(input) : found;
 }
 
 /* Whether it is a gradient with respect to a parameter: these have their own names. */
@@ -134,14 +120,13 @@ static bool is_of_parameter(const struct file_tensor *named)
 }
 
 /* Adds those of A that B has too; notes the others. */
-static enum status add_parameters(const struct diffing *diffing)
+static enum status add_parameters(struct diff *diff)
 {
-    struct diff *diff = diffing->diff;
     for (size_t i = 0; i < diff->a.input.tensor_count; i++) {
         const struct file_tensor *a = &diff->a.input.tensors[i];
         const struct file_tensor *b = is_of_parameter(a) ? input_file_find(&diff->b.input, a->name) : NULL;
-        if (b != NULL && add_stage(diffing, STAGE_GRAD_PARAMETERS, a, b) != STATUS_OK)
-            return diffing->error->status;
+        if (b != NULL && add_stage(diff, STAGE_GRAD_PARAMETERS, a, b) != STATUS_OK)
+            return diff->error->status;
         if (b == NULL && is_of_parameter(a))
             diff->only_a |= STAGE_BIT(STAGE_GRAD_PARAMETERS);
     }
@@ -152,10 +137,10 @@ static enum status add_parameters(const struct diffing *diffing)
     return STATUS_OK;
 }
 
-static enum status add_asked(const struct diffing *diffing)
+static enum status add_asked(struct diff *diff)
 {
-    const struct options *options = diffing->options;
-    const struct input_file *file_a = &diffing->diff->a.input, *file_b = &diffing->diff->b.input;
+    const struct options *options = diff->options;
+    const struct input_file *file_a = &diff->a.input, *file_b = &diff->b.input;
     uint64_t asked = 0;
     for (size_t i = 0; i < options->stage_count; i++)
         asked |= STAGE_BIT(options->stages[i]);
@@ -163,21 +148,20 @@ static enum status add_asked(const struct diffing *diffing)
         if ((asked & STAGE_BIT(stage)) == 0)
             continue;
         if (STAGES[stage].columns == STAGE_COLUMNS_PARAMETERS) {
-            const size_t before = diffing->diff->count;
-            if (add_parameters(diffing) != STATUS_OK)
-                return diffing->error->status;
-            if (diffing->diff->count == before)
-                return diff_lacks_stage(file_a, stage, diffing->error);
+            const size_t before = diff->count;
+            if (add_parameters(diff) != STATUS_OK)
+                return diff->error->status;
+            if (diff->count == before)
+                return diff_lacks_stage(diff, file_a, stage);
             continue;
         }
-        const struct file_tensor *a = find_asked(diffing, file_a, stage), *b = find_asked(diffing, file_b, stage);
-        if (diffing->diff->head > 0 && STAGES[stage].joins_heads)
-            return error_usage(diffing->error, "--stages: %s is of all heads; leave it out, or --head",
-                               stage_name(stage));
+        const struct file_tensor *a = find_asked(diff, file_a, stage), *b = find_asked(diff, file_b, stage);
+        if (diff->head > 0 && STAGES[stage].joins_heads)
+            return error_usage(diff->error, "--stages: %s is of all heads; leave it out, or --head", stage_name(stage));
         if (a == NULL || b == NULL)
-            return diff_lacks_stage(a == NULL ? file_a : file_b, stage, diffing->error);
-        if (add_stage(diffing, stage, a, b) != STATUS_OK)
-            return diffing->error->status;
+            return diff_lacks_stage(diff, a == NULL ? file_a : file_b, stage);
+        if (add_stage(diff, stage, a, b) != STATUS_OK)
+            return diff->error->status;
     }
     return STATUS_OK;
 }
@@ -198,16 +182,16 @@ static uint64_t left_stages(const struct diff *diff)
 
 /* Compares two files with one tensor each: at most one of them is a stage by its name, and neither is known as
  * something else. */
-static enum status add_sole(const struct diffing *diffing)
+static enum status add_sole(struct diff *diff)
 {
-    const struct input_file *a = &diffing->diff->a.input, *b = &diffing->diff->b.input;
+    const struct input_file *a = &diff->a.input, *b = &diff->b.input;
     if (diff_sole_tensor(a) == NULL || diff_sole_tensor(b) == NULL)
-        return diff_nothing_in_common(diffing->diff, diffing->error);
+        return diff_nothing_in_common(diff);
     const enum stage of_a = sole_stage(a), of_b = sole_stage(b);
     const bool known = (of_a == STAGE_NAMES && !diff_is_bare(a)) || (of_b == STAGE_NAMES && !diff_is_bare(b));
     if (known || (of_a != STAGE_NAMES && of_b != STAGE_NAMES))
-        return diff_nothing_in_common(diffing->diff, diffing->error);
-    return add_stage(diffing, of_a != STAGE_NAMES ? of_a : of_b, diff_sole_tensor(a), diff_sole_tensor(b));
+        return diff_nothing_in_common(diff);
+    return add_stage(diff, of_a != STAGE_NAMES ? of_a : of_b, diff_sole_tensor(a), diff_sole_tensor(b));
 }
 
 /* Notes a stage that one file alone has; the other one may have it under a wrong name. */
@@ -222,42 +206,39 @@ static void note_lacking(struct diff *diff, enum stage stage, bool in_a)
     diff->meant = stage;
 }
 
-static enum status add_common(const struct diffing *diffing)
+static enum status add_common(struct diff *diff)
 {
-    struct diff *diff = diffing->diff;
     for (enum stage stage = 0; stage < STAGE_COUNT; stage++) {
         const struct file_tensor *a = input_file_find(&diff->a.input, stage_name(stage)),
                                  *b = input_file_find(&diff->b.input, stage_name(stage));
         if (diff->head > 0 && STAGES[stage].joins_heads)
             continue;
-        if (a != NULL && b != NULL && add_stage(diffing, stage, a, b) != STATUS_OK)
-            return diffing->error->status;
+        if (a != NULL && b != NULL && add_stage(diff, stage, a, b) != STATUS_OK)
+            return diff->error->status;
         if ((a == NULL) != (b == NULL))
             note_lacking(diff, stage, a == NULL);
     }
-    if (add_parameters(diffing) != STATUS_OK)
-        return diffing->error->status;
+    if (add_parameters(diff) != STATUS_OK)
+        return diff->error->status;
     if (diff->count > 0)
         return STATUS_OK;
     diff->only_a = diff->only_b = 0;
-    return add_sole(diffing);
+    return add_sole(diff);
 }
 
 enum status diff_results(struct diff *diff, const struct options *options, struct arena *arena, struct error *error)
 {
-    *diff = (struct diff){0};
-    const struct diffing diffing = {diff, options, arena, error};
-    if (read_side(&diff->a, options->files[0], options, arena, error) ||
-        read_side(&diff->b, options->files[1], options, arena, error) || diff_round_texts(diff, arena, error) ||
-        diff_align_tokens(diff, arena, error) || diff_choose_head(diff, options, error))
+    *diff = (struct diff){.options = options, .arena = arena, .error = error};
+    if (read_side(diff, &diff->a, options->files[0]) || read_side(diff, &diff->b, options->files[1]) ||
+        diff_round_texts(diff) || diff_align_tokens(diff) || diff_choose_head(diff))
         return error->status;
     diff->stages = arena_allocate(arena, (1 + FILE_TOTALS) * (STAGE_COUNT + diff->a.input.tensor_count),
                                   sizeof diff->stages[0], error);
-    if (diff->stages == NULL || (options->stage_count > 0 ? add_asked(&diffing) : add_common(&diffing)) != STATUS_OK)
+    if (diff->stages == NULL || (options->stage_count > 0 ? add_asked(diff) : add_common(diff)) != STATUS_OK)
         return error->status;
     diff->left = left_stages(diff);
     compare_stages(diff);
-    return diff_compare_sources(diff, options, arena, error) ? error->status : diff_observe(diff, arena, error);
+    return diff_compare_sources(diff) ? error->status : diff_observe(diff);
 }
 
 bool diff_agrees(const struct diff *diff)

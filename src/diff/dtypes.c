@@ -15,7 +15,7 @@ static const char *working_title(enum dtype dtype)
     return dtype_is_working(dtype) ? dtype_title(dtype) : NULL;
 }
 
-enum status diff_read_dtype(struct diff_side *side, struct error *error)
+enum status diff_read_dtype(const struct diff *diff, struct diff_side *side)
 {
     char list[DTYPE_LIST_BYTES];
     const char *text = input_file_setting(&side->input, "dtype");
@@ -26,7 +26,7 @@ enum status diff_read_dtype(struct diff_side *side, struct error *error)
     const enum dtype named = dtype_find(working_name, text);
     side->dtype = named != DTYPE_COUNT ? named : dtype_find(working_title, text);
     return side->dtype != DTYPE_COUNT ? STATUS_OK
-                                      : error_usage(error, "%s: settings: dtype: '%.80s' is unknown; expected %s",
+                                      : error_usage(diff->error, "%s: settings: dtype: '%.80s' is unknown; expected %s",
                                                     side->input.source, text, dtype_list(working_name, list));
 }
 
@@ -67,8 +67,7 @@ static enum dtype dtype_for(const struct diff_side *side, const struct diff_side
     return dtype;
 }
 
-static enum status round_text(struct diff_side *side, const struct diff_side *other, struct arena *arena,
-                              struct error *error)
+static enum status round_text(const struct diff *diff, struct diff_side *side, const struct diff_side *other)
 {
     struct input_file *input = &side->input;
     bool finite;
@@ -79,14 +78,14 @@ static enum status round_text(struct diff_side *side, const struct diff_side *ot
         named->stated = dtype_for(side, other, named);
         if (!diff_is_source(input, named) &&
             tensor_convert(&named->tensor, named->stated, input->source, input->nameless ? "the table" : named->name,
-                           &finite, &named->tensor, arena, error) != STATUS_OK)
-            return error->status;
+                           &finite, &named->tensor, diff->arena, diff->error) != STATUS_OK)
+            return diff->error->status;
     }
     return STATUS_OK;
 }
 
-enum status diff_round_texts(struct diff *diff, struct arena *arena, struct error *error)
+enum status diff_round_texts(struct diff *diff)
 {
-    return round_text(&diff->a, &diff->b, arena, error) || round_text(&diff->b, &diff->a, arena, error) ? error->status
-                                                                                                        : STATUS_OK;
+    return round_text(diff, &diff->a, &diff->b) || round_text(diff, &diff->b, &diff->a) ? diff->error->status
+                                                                                        : STATUS_OK;
 }

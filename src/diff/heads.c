@@ -9,8 +9,7 @@
 
 /* Joins heads: a context (T, H, d_v) becomes (T, H d_v) where the other one is; the same numbers in the same order.
  * Copies the one that it changes. */
-static enum status join_heads(const struct file_tensor **split, const struct tensor *joined, struct arena *arena,
-                              struct error *error)
+static enum status join_heads(const struct diff *diff, const struct file_tensor **split, const struct tensor *joined)
 {
     const struct tensor *tensor = &(*split)->tensor;
     const size_t rank = joined->rank;
@@ -18,9 +17,9 @@ static enum status join_heads(const struct file_tensor **split, const struct ten
         memcmp(tensor->shape, joined->shape, (rank - 1) * sizeof tensor->shape[0]) != 0 ||
         tensor->shape[rank - 1] * tensor->shape[rank] != joined->shape[rank - 1])
         return STATUS_OK;
-    struct file_tensor *flat = arena_allocate(arena, 1, sizeof *flat, error);
+    struct file_tensor *flat = arena_allocate(diff->arena, 1, sizeof *flat, diff->error);
     if (flat == NULL)
-        return error->status;
+        return diff->error->status;
     *flat = **split;
     flat->tensor.rank = rank;
     flat->tensor.shape[rank - 1] = joined->shape[rank - 1];
@@ -29,14 +28,6 @@ static enum status join_heads(const struct file_tensor **split, const struct ten
 }
 
 /* --- heads behind the tokens ------------------------------------------------------------------------------------- */
-
-/* How many heads the stage has in a file that says how they are packed, else 0. */
-static size_t heads_in(const struct input_file *input, enum stage stage)
-{
-    const char *heads = input_file_setting(input, "heads"), *of_keys = input_file_setting(input, "kv_heads");
-    const char *text = stage_is_of_keys(stage) && heads != NULL && of_keys != NULL ? of_keys : heads;
-    return text != NULL ? strtoul(text, NULL, 10) : 0;
-}
 
 /* Whether `behind` has H heads after its tokens, (…, T, H, d) or (…, T, H d), and `before` has them before, (…, H,
  * T, d). */
@@ -54,73 +45,64 @@ static bool are_behind(const struct tensor *behind, const struct tensor *before,
 }
 
 /* Copies (…, T, H, d) as (…, H, T, d), where the other one has its heads. */
-static enum status put_before(const struct file_tensor **behind, const struct tensor *before, struct arena *arena,
-                              struct error *error)
+static enum status put_before(const struct diff *diff, const struct file_tensor **behind, const struct tensor *before)
 {
     struct diff_axes axes = diff_axes_of(before);
     const size_t heads = axes.rank - 3, rows = axes.rank - 2, columns = before->shape[axes.rank - 1];
     axes.stride[heads] = columns;
     axes.stride[rows] = before->shape[heads] * columns;
-    return diff_rearrange(behind, &axes, arena, error);
+    return diff_rearrange(diff, behind, &axes);
 }
 
 enum status diff_meet_heads(const struct diff *diff, enum stage stage, const struct file_tensor **a,
-                            const struct file_tensor **b, struct arena *arena, struct error *error)
+                            const struct file_tensor **b)
 {
     if (stage_packed(stage) != stage)
-        return join_heads(a, &(*b)->tensor, arena, error) || join_heads(b, &(*a)->tensor, arena, error) ? error->status
-                                                                                                        : STATUS_OK;
+        return join_heads(diff, a, &(*b)->tensor) || join_heads(diff, b, &(*a)->tensor) ? diff->error->status
+                                                                                        : STATUS_OK;
     if (!stage_exists(stage) || (STAGE_BIT(stage) & STAGE_GRAD_OPERANDS) == 0 ||
         diff_same_shape(&(*a)->tensor, &(*b)->tensor))
         return STATUS_OK;
-    const size_t in_a = heads_in(&diff->a.input, stage), heads = in_a > 0 ? in_a : heads_in(&diff->b.input, stage);
+    const size_t in_a = diff_heads_in(&diff->a.input, stage),
+                 heads = in_a > 0 ? in_a : diff_heads_in(&diff->b.input, stage);
     if (are_behind(&(*b)->tensor, &(*a)->tensor, heads))
-        return put_before(b, &(*a)->tensor, arena, error);
+        return put_before(diff, b, &(*a)->tensor);
     if (are_behind(&(*a)->tensor, &(*b)->tensor, heads))
-        return put_before(a, &(*b)->tensor, arena, error);
+        return put_before(diff, a, &(*b)->tensor);
     return STATUS_OK;
 }
 
 /* --- one head ---------------------------------------------------------------------------------------------------- */
 
-enum status diff_choose_head(struct diff *diff, const struct options *options, struct error *error)
+enum status diff_choose_head(struct diff *diff)
 {
     const struct input_file *const files[] = {&diff->a.input, &diff->b.input};
-    diff->head = options->origin[OPTION_HEAD] != ORIGIN_DEFAULT ? (size_t)options->head : 0;
+    diff->head = diff->options->origin[OPTION_HEAD] != ORIGIN_DEFAULT ? (size_t)diff->options->head : 0;
     for (size_t i = 0; i < 2; i++) {
         const char *text = input_file_setting(files[i], "head");
         const size_t head = text != NULL ? strtoul(text, NULL, 10) : 0;
         if (head > 0 && diff->head > 0 && head != diff->head)
-            return error_usage(error, "%s: holds head %zu alone; expected head %zu", files[i]->source, head,
+            return error_usage(diff->error, "%s: holds head %zu alone; expected head %zu", files[i]->source, head,
                                diff->head);
         diff->head = head > 0 ? head : diff->head;
     }
     return STATUS_OK;
 }
 
-size_t diff_head_of(const struct diff *diff, enum stage stage)
-{
-    const struct input_file *input =
-        input_file_setting(&diff->a.input, "heads") != NULL ? &diff->a.input : &diff->b.input;
-    const size_t heads = heads_in(input, STAGE_QUERY), own = heads_in(input, stage);
-    return diff->head > 0 && own > 0 && heads > own ? (diff->head - 1) / (heads / own) + 1 : diff->head;
-}
-
-enum status diff_cut_head(const struct diff *diff, enum stage stage, const struct file_tensor **named,
-                          struct arena *arena, struct error *error)
+enum status diff_cut_head(const struct diff *diff, enum stage stage, const struct file_tensor **named)
 {
     struct diff_axes axes = diff_axes_of(&(*named)->tensor);
     const size_t head = diff_head_of(diff, stage), axis = diff_axis_of_heads(diff, stage, axes.rank);
     if (head == 0 || !stage_exists(stage) || (*named)->part != NULL || axis == SIZE_MAX || axes.shape[axis] == 1)
         return STATUS_OK;
-    size_t *kept = arena_allocate(arena, 1, sizeof *kept, error);
+    size_t *kept = arena_allocate(diff->arena, 1, sizeof *kept, diff->error);
     if (kept == NULL)
-        return error->status;
+        return diff->error->status;
     if (head > axes.shape[axis])
-        return error_usage(error, "--head %zu is out of range; expected heads 1..%zu of %s", head, axes.shape[axis],
-                           stage_name(stage));
+        return error_usage(diff->error, "--head %zu is out of range; expected heads 1..%zu of %s", head,
+                           axes.shape[axis], stage_name(stage));
     *kept = head - 1;
     axes.kept[axis] = kept;
     axes.shape[axis] = 1;
-    return diff_rearrange(named, &axes, arena, error);
+    return diff_rearrange(diff, named, &axes);
 }

@@ -21,8 +21,7 @@ static enum observe_axis axis_of(enum diff_axis axis, bool last)
 
 /* Sets the sizes of an observed table, and where the numbers of a pair are in it, (count); NULL: unknown axes, too
  * many numbers, or out of memory. */
-static const size_t *lay_out(const struct diff *diff, const struct diff_stage *stage, size_t size[OBSERVE_AXES],
-                             struct arena *arena, struct error *error)
+static const size_t *lay_out(const struct diff *diff, const struct diff_stage *stage, size_t size[OBSERVE_AXES])
 {
     struct diff_step steps[TENSOR_RANK];
     const struct tensor *tensor = &stage->a->tensor;
@@ -39,7 +38,7 @@ static const size_t *lay_out(const struct diff *diff, const struct diff_stage *s
     stride[OBSERVE_COLUMN] = 1;
     for (int axis = OBSERVE_COLUMN; axis-- > 0;)
         stride[axis] = stride[axis + 1] * size[axis + 1];
-    to = rank > 0 ? arena_allocate(arena, count, sizeof *to, error) : NULL;
+    to = rank > 0 ? arena_allocate(diff->arena, count, sizeof *to, diff->error) : NULL;
     for (size_t i = 0; i < count && to != NULL; i++) {
         size_t left = i;
         to[i] = 0;
@@ -50,19 +49,18 @@ static const size_t *lay_out(const struct diff *diff, const struct diff_stage *s
 }
 
 /* Lists the tables of A, as far as they can be laid out. */
-static struct observe_table *list_others(const struct diff *diff, size_t *count, struct arena *arena,
-                                         struct error *error)
+static struct observe_table *list_others(const struct diff *diff, size_t *count)
 {
-    struct observe_table *others = arena_allocate(arena, STAGE_INPUTS + 1, sizeof *others, error);
+    struct observe_table *others = arena_allocate(diff->arena, STAGE_INPUTS + 1, sizeof *others, diff->error);
     for (enum stage i = 0; i <= STAGE_INPUTS && others != NULL; i++) {
         const char *name = stage_name(i);
         const struct file_tensor *named = input_file_find(&diff->a.input, name);
         const struct diff_stage pair = {.name = name, .stage = i, .a = named, .b = named};
         struct observe_table *table = &others[*count];
-        const size_t *to = named != NULL ? lay_out(diff, &pair, table->size, arena, error) : NULL;
+        const size_t *to = named != NULL ? lay_out(diff, &pair, table->size) : NULL;
         if (to == NULL)
             continue;
-        table->numbers = arena_allocate(arena, tensor_count(&named->tensor), sizeof(double), error);
+        table->numbers = arena_allocate(diff->arena, tensor_count(&named->tensor), sizeof(double), diff->error);
         table->stage = i;
         memset(table->index, 0, sizeof table->index);
         for (size_t k = 0; table->numbers != NULL && k < tensor_count(&named->tensor); k++)
@@ -74,11 +72,10 @@ static struct observe_table *list_others(const struct diff *diff, size_t *count,
 
 /* The label of each row. */
 static const char **list_labels(const struct diff *diff, const struct diff_stage *stage,
-                                const struct observed *observed, const size_t *to, struct arena *arena,
-                                struct error *error)
+                                const struct observed *observed, const size_t *to)
 {
     const size_t rows = observed->right.size[OBSERVE_ROW], columns = observed->right.size[OBSERVE_COLUMN];
-    const char **labels = arena_allocate(arena, rows, sizeof *labels, error);
+    const char **labels = arena_allocate(diff->arena, rows, sizeof *labels, diff->error);
     if (labels == NULL || observed->right.size[OBSERVE_ITEM] > 1)
         return NULL;
     memset(labels, 0, rows * sizeof *labels);
@@ -93,17 +90,17 @@ static const char **list_labels(const struct diff *diff, const struct diff_stage
     return labels;
 }
 
-enum status diff_observe(struct diff *diff, struct arena *arena, struct error *error)
+enum status diff_observe(struct diff *diff)
 {
     const struct diff_stage *stage = &diff->stages[diff->cause];
-    struct observed observed = {.most_rms = 1, .arena = arena, .error = error};
+    struct observed observed = {.most_rms = 1, .arena = diff->arena, .error = diff->error};
     if (diff->cause == diff->count || !diff_same_sources(diff) || stage->shown != NULL)
         return STATUS_OK;
     observed.right.stage = stage->stage;
     observed.dtype = stage->tolerance.dtype;
-    const size_t *to = lay_out(diff, stage, observed.right.size, arena, error);
+    const size_t *to = lay_out(diff, stage, observed.right.size);
     if (to == NULL || observe_begin(&observed) != STATUS_OK)
-        return error->status;
+        return diff->error->status;
     for (size_t i = 0; i < observe_count(&observed.right); i++) {
         const double half = compare_half_unit(stage->a->last_digit, i) + compare_half_unit(stage->b->last_digit, i);
         double *right = &observed.right.numbers[to[i]], *printed = &observed.printed[to[i]];
@@ -111,7 +108,7 @@ enum status diff_observe(struct diff *diff, struct arena *arena, struct error *e
         *printed = stage->tolerance.given || half <= stage->tolerance.absolute ? 0 : half;
         observed.tolerance[to[i]] = stage->tolerance.absolute + stage->tolerance.relative * fabs(*right) + *printed;
     }
-    observed.labels = list_labels(diff, stage, &observed, to, arena, error);
-    observed.others = list_others(diff, &observed.other_count, arena, error);
-    return error->status == STATUS_OK ? observe(&observed, &diff->observations) : error->status;
+    observed.labels = list_labels(diff, stage, &observed, to);
+    observed.others = list_others(diff, &observed.other_count);
+    return diff->error->status == STATUS_OK ? observe(&observed, &diff->observations) : diff->error->status;
 }

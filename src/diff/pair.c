@@ -2,7 +2,9 @@
 #include "diff/pair.h"
 
 #include "base/threads.h"
+#include "model/stage_id.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 size_t diff_size_from_end(const struct tensor *tensor, size_t axis)
@@ -18,8 +20,9 @@ bool diff_same_shape(const struct tensor *a, const struct tensor *b)
     return axis == TENSOR_RANK;
 }
 
-static struct compare_tolerance tolerance_of(const struct options *options, enum dtype dtype)
+static struct compare_tolerance tolerance_of(const struct diff *diff, enum dtype dtype)
 {
+    const struct options *options = diff->options;
     return (struct compare_tolerance){
         .dtype = dtype,
         .absolute = options->origin[OPTION_ATOL] != ORIGIN_DEFAULT ? options->atol : dtype_absolute_tolerance(dtype),
@@ -36,8 +39,8 @@ static enum dtype dtype_of(const struct diff_side *side, const struct file_tenso
     return side->input.is_text && !dtype_is_boolean(named->tensor.dtype) ? named->stated : named->tensor.dtype;
 }
 
-struct diff_stage diff_pair(const struct diff *diff, const struct options *options, const char *name, enum stage stage,
-                            const struct file_tensor *a, const struct file_tensor *b)
+struct diff_stage diff_pair(const struct diff *diff, const char *name, enum stage stage, const struct file_tensor *a,
+                            const struct file_tensor *b)
 {
     const enum dtype dtype_a = dtype_of(&diff->a, a), dtype_b = dtype_of(&diff->b, b);
     const bool unstated = diff->a.unstated || diff->b.unstated; /* such numbers may be those of float32 */
@@ -49,7 +52,7 @@ struct diff_stage diff_pair(const struct diff *diff, const struct options *optio
         .dtype_a = dtype_a,
         .dtype_b = dtype_b,
         .tolerance =
-            tolerance_of(options, compare_coarser(compare_coarser(dtype_a, dtype_b), unstated ? DTYPE_F32 : DTYPE_F64)),
+            tolerance_of(diff, compare_coarser(compare_coarser(dtype_a, dtype_b), unstated ? DTYPE_F32 : DTYPE_F64)),
         .undone_by = STAGE_NAMES,
     };
 }
@@ -125,25 +128,40 @@ static void gather(const char *from, const struct diff_axes *axes, size_t count,
     }
 }
 
-enum status diff_rearrange(const struct file_tensor **named, const struct diff_axes *axes, struct arena *arena,
-                           struct error *error)
+enum status diff_rearrange(const struct diff *diff, const struct file_tensor **named, const struct diff_axes *axes)
 {
     const struct file_tensor *from = *named;
-    struct file_tensor *made = arena_allocate(arena, 1, sizeof *made, error);
+    struct file_tensor *made = arena_allocate(diff->arena, 1, sizeof *made, diff->error);
     if (made == NULL)
-        return error->status;
+        return diff->error->status;
     *made = *from;
-    if (tensor_create(&made->tensor, from->tensor.dtype, axes->rank, axes->shape, arena, error) != STATUS_OK)
-        return error->status;
+    if (tensor_create(&made->tensor, from->tensor.dtype, axes->rank, axes->shape, diff->arena, diff->error) !=
+        STATUS_OK)
+        return diff->error->status;
     const size_t count = tensor_count(&made->tensor);
     gather(from->tensor.data, axes, count, dtype_size(from->tensor.dtype), made->tensor.data);
     *named = made;
     if (from->last_digit == NULL)
         return STATUS_OK;
-    int16_t *digits = arena_allocate(arena, count, sizeof *digits, error);
+    int16_t *digits = arena_allocate(diff->arena, count, sizeof *digits, diff->error);
     if (digits == NULL)
-        return error->status;
+        return diff->error->status;
     gather((const char *)from->last_digit, axes, count, sizeof *digits, (char *)digits);
     made->last_digit = digits;
     return STATUS_OK;
+}
+
+size_t diff_heads_in(const struct input_file *input, enum stage stage)
+{
+    const char *heads = input_file_setting(input, "heads"), *of_keys = input_file_setting(input, "kv_heads");
+    const char *text = stage_is_of_keys(stage) && heads != NULL && of_keys != NULL ? of_keys : heads;
+    return text != NULL ? strtoul(text, NULL, 10) : 0;
+}
+
+size_t diff_head_of(const struct diff *diff, enum stage stage)
+{
+    const struct input_file *input =
+        input_file_setting(&diff->a.input, "heads") != NULL ? &diff->a.input : &diff->b.input;
+    const size_t heads = diff_heads_in(input, STAGE_QUERY), own = diff_heads_in(input, stage);
+    return diff->head > 0 && own > 0 && heads > own ? (diff->head - 1) / (heads / own) + 1 : diff->head;
 }

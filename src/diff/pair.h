@@ -46,6 +46,9 @@ struct diff_alignment {
 enum diff_tokens { DIFF_OF_QUERIES, DIFF_OF_KEYS, DIFF_TOKENS };
 
 struct diff {
+    const struct options *options;
+    struct arena *arena;
+    struct error *error;
     struct diff_side a, b;
     struct diff_stage *stages; /* those compared, in the order of the stages; the arena's */
     size_t count;
@@ -65,8 +68,8 @@ struct diff {
 };
 
 /* A pair before it is compared, with its tolerance; one of the two may be NULL. */
-struct diff_stage diff_pair(const struct diff *diff, const struct options *options, const char *name, enum stage stage,
-                            const struct file_tensor *a, const struct file_tensor *b);
+struct diff_stage diff_pair(const struct diff *diff, const char *name, enum stage stage, const struct file_tensor *a,
+                            const struct file_tensor *b);
 
 /* The size of an axis, counted from the last; 1 for one that it lacks. */
 size_t diff_size_from_end(const struct tensor *tensor, size_t axis);
@@ -94,8 +97,13 @@ struct diff_axes {
 struct diff_axes diff_axes_of(const struct tensor *tensor);
 
 /* Copies the table by these axes, with the digits of its numbers. STATUS_SYSTEM where memory is short. */
-enum status diff_rearrange(const struct file_tensor **named, const struct diff_axes *axes, struct arena *arena,
-                           struct error *error);
+enum status diff_rearrange(const struct diff *diff, const struct file_tensor **named, const struct diff_axes *axes);
+
+/* How many heads the stage has in a file that says how they are packed, else 0. */
+size_t diff_heads_in(const struct input_file *input, enum stage stage);
+
+/* The chosen head of a stage, from 1: of key and value the one that it shares; 0: all. */
+size_t diff_head_of(const struct diff *diff, enum stage stage);
 
 /* --- heads.c: tables of packed heads, which kernels and attn lay out in other ways ------------------------------- */
 
@@ -107,27 +115,26 @@ enum status diff_rearrange(const struct file_tensor **named, const struct diff_a
  *
  * What is changed becomes a copy; all else stays, so that its shape is refused. STATUS_SYSTEM where memory is short. */
 enum status diff_meet_heads(const struct diff *diff, enum stage stage, const struct file_tensor **a,
-                            const struct file_tensor **b, struct arena *arena, struct error *error);
+                            const struct file_tensor **b);
 
 /* --- parts.c: tables of which a file shows only a part ------------------------------------------------------------ */
 
 /* Adds the pair of a stage whose tables are a part, or one of them: the numbers shown, cut from the complete table; and
  * a pair named "context (sum)" for each total. STATUS_USAGE if it is no part of the other one. STATUS_SYSTEM where
  * memory is short. */
-enum status diff_add_part(struct diff *diff, const struct options *options, const char *name, enum stage stage,
-                          const struct file_tensor *a, const struct file_tensor *b, struct arena *arena,
-                          struct error *error);
+enum status diff_add_part(struct diff *diff, const char *name, enum stage stage, const struct file_tensor *a,
+                          const struct file_tensor *b);
 
 /* --- dtypes.c: the dtype that the decimals of a text stand for --------------------------------------------------- */
 
 /* Sets side->dtype and side->unstated. STATUS_USAGE where the settings have a dtype that attn does not know. */
-enum status diff_read_dtype(struct diff_side *side, struct error *error);
+enum status diff_read_dtype(const struct diff *diff, struct diff_side *side);
 
 /* Sets the dtype of each tensor of a text (file_tensor.stated), and rounds those that are no sources to it. A text
  * that does not say its dtype takes that of the tensor it is compared with, if its decimals are numbers of it as far
  * as they go; else float32. STATUS_USAGE where one overflows, as it would pass for an infinity. STATUS_SYSTEM where
  * memory is short. */
-enum status diff_round_texts(struct diff *diff, struct arena *arena, struct error *error);
+enum status diff_round_texts(struct diff *diff);
 
 /* --- align.c: rows and columns of results of other tokens meet by label ------------------------------------------ */
 
@@ -135,7 +142,7 @@ enum status diff_round_texts(struct diff *diff, struct arena *arena, struct erro
  * are cut to these. */
 
 /* Sets diff->alignments by the tokens of both files. STATUS_SYSTEM where memory is short. */
-enum status diff_align_tokens(struct diff *diff, struct arena *arena, struct error *error);
+enum status diff_align_tokens(struct diff *diff);
 
 /* The alignment of an axis of keys, or of another axis. */
 const struct diff_alignment *diff_tokens_of(const struct diff *diff, bool keys);
@@ -145,7 +152,7 @@ bool diff_lacks_token(const struct diff *diff);
 
 /* Cuts the tables of the pair to the tokens that both have, where they differ in axes of tokens alone, and notes
  * that the alignment is used. Else changes nothing. STATUS_SYSTEM where memory is short. */
-enum status diff_align(struct diff *diff, struct diff_stage *pair, struct arena *arena, struct error *error);
+enum status diff_align(struct diff *diff, struct diff_stage *pair);
 
 /* Why tokens cannot align tables that differ in axes of tokens alone, to append to a message: "; ..." or "". */
 const char *diff_align_refusal(struct diff *diff, const struct diff_stage *pair);
@@ -165,8 +172,7 @@ bool diff_is_projected(const struct diff *diff);
 /* Sets diff->sources (including stages given to both files), aligned by tokens like stages. A source that one file
  * lacks counts where both files hold all that they were made from. Sources that cannot be compared, by shape or as
  * one is boolean, have a comparison of 0 numbers. STATUS_SYSTEM where memory is short. */
-enum status diff_compare_sources(struct diff *diff, const struct options *options, struct arena *arena,
-                                 struct error *error);
+enum status diff_compare_sources(struct diff *diff);
 
 /* Whether both have the same sources, settings and tokens, as far as the files say. */
 bool diff_same_sources(const struct diff *diff);
@@ -174,7 +180,7 @@ bool diff_same_sources(const struct diff *diff);
 /* --- observed.c: what the departing stage is --------------------------------------------------------------------- */
 
 /* Sets diff->observations. STATUS_SYSTEM where memory is short. */
-enum status diff_observe(struct diff *diff, struct arena *arena, struct error *error);
+enum status diff_observe(struct diff *diff);
 
 /* --- refusal.c: two files that cannot be compared ---------------------------------------------------------------- */
 
@@ -188,18 +194,14 @@ bool diff_is_bare(const struct input_file *input);
 const char *diff_misspelt(const struct input_file *input, enum stage stage);
 
 /* STATUS_USAGE: the files have no stage in common; the file lacks a stage that was asked for. */
-enum status diff_nothing_in_common(const struct diff *diff, struct error *error);
-enum status diff_lacks_stage(const struct input_file *input, enum stage stage, struct error *error);
+enum status diff_nothing_in_common(const struct diff *diff);
+enum status diff_lacks_stage(const struct diff *diff, const struct input_file *input, enum stage stage);
 
 /* Sets the head of --head, or the one that a file holds alone. STATUS_USAGE: a file holds another one. */
-enum status diff_choose_head(struct diff *diff, const struct options *options, struct error *error);
-
-/* The chosen head of a stage, from 1: of key and value the one that it shares; 0: all. */
-size_t diff_head_of(const struct diff *diff, enum stage stage);
+enum status diff_choose_head(struct diff *diff);
 
 /* Cuts a table to that head, where it has several. STATUS_USAGE: it has fewer; STATUS_SYSTEM: out of memory. */
-enum status diff_cut_head(const struct diff *diff, enum stage stage, const struct file_tensor **named,
-                          struct arena *arena, struct error *error);
+enum status diff_cut_head(const struct diff *diff, enum stage stage, const struct file_tensor **named);
 
 /* --- locate.c: where an element of a table is, in words ----------------------------------------------------------- */
 

@@ -11,12 +11,9 @@
 
 struct meeting {
     struct diff *diff;
-    const struct options *options;
     const char *name;
     enum stage stage;
     const struct file_tensor *a, *b; /* as in the files */
-    struct arena *arena;
-    struct error *error;
 };
 
 /* --- where the numbers shown are --------------------------------------------------------------------------------- */
@@ -45,8 +42,8 @@ static bool fits(const struct tensor *whole, const struct file_tensor *named, bo
 }
 
 /* Sets, for each axis of the complete table, the indices of the numbers shown; and which of these shown it has. */
-static enum status list_kept(const struct tensor *whole, const struct file_tensor *named, struct diff_axes *of_whole,
-                             struct diff_axes *of_part, struct arena *arena, struct error *error)
+static enum status list_kept(const struct diff *diff, const struct tensor *whole, const struct file_tensor *named,
+                             struct diff_axes *of_whole, struct diff_axes *of_part)
 {
     *of_whole = diff_axes_of(whole);
     *of_part = diff_axes_of(&named->tensor);
@@ -54,10 +51,10 @@ static enum status list_kept(const struct tensor *whole, const struct file_tenso
         const size_t last = whole->rank - 1 - axis, shown = diff_size_from_end(&named->tensor, axis);
         const size_t at = axis < named->tensor.rank ? named->tensor.rank - 1 - axis : 0;
         const size_t lead = axis < named->tensor.rank ? named->part->lead[at] : 0, stated = stated_size(named, axis);
-        size_t *kept = arena_allocate(arena, shown, sizeof *kept, error), count = 0;
-        size_t *among = arena_allocate(arena, shown, sizeof *among, error);
+        size_t *kept = arena_allocate(diff->arena, shown, sizeof *kept, diff->error), count = 0;
+        size_t *among = arena_allocate(diff->arena, shown, sizeof *among, diff->error);
         if (kept == NULL || among == NULL)
-            return error->status;
+            return diff->error->status;
         for (size_t i = 0; i < shown; i++) {
             kept[count] = lead > 0 && i >= lead ? (stated > 0 ? stated : whole->shape[last]) - shown + i : i;
             among[count] = i;
@@ -86,16 +83,16 @@ static void swap_axes(struct diff_axes *axes)
 }
 
 /* Changes (H, T, d) to (T, H, d) or back, or to (T, H d) if it joins heads. */
-static enum status put_behind(const struct file_tensor **whole, bool join, struct arena *arena, struct error *error)
+static enum status put_behind(const struct diff *diff, const struct file_tensor **whole, bool join)
 {
     const size_t rank = (*whole)->tensor.rank;
     struct diff_axes axes = diff_axes_of(&(*whole)->tensor);
     swap_axes(&axes);
-    if (diff_rearrange(whole, &axes, arena, error) != STATUS_OK || !join)
-        return error->status;
-    struct file_tensor *joined = arena_allocate(arena, 1, sizeof *joined, error);
+    if (diff_rearrange(diff, whole, &axes) != STATUS_OK || !join)
+        return diff->error->status;
+    struct file_tensor *joined = arena_allocate(diff->arena, 1, sizeof *joined, diff->error);
     if (joined == NULL)
-        return error->status;
+        return diff->error->status;
     *joined = **whole;
     joined->tensor.rank = rank - 1;
     joined->tensor.shape[rank - 2] = axes.shape[rank - 2] * axes.shape[rank - 1];
@@ -111,8 +108,8 @@ static enum status meet_axes(const struct meeting *meeting, const struct file_te
     const bool behind = ggml && stage_exists(meeting->stage) && !padded && (*whole)->tensor.rank > 2;
     for (int join = 0; join < 2 && behind; join++) {
         const struct file_tensor *tried = *whole;
-        if (put_behind(&tried, join > 0, meeting->arena, meeting->error) != STATUS_OK)
-            return meeting->error->status;
+        if (put_behind(meeting->diff, &tried, join > 0) != STATUS_OK)
+            return meeting->diff->error->status;
         if (fits(&tried->tensor, part, padded) &&
             (STAGES[meeting->stage].operand || !fits(&(*whole)->tensor, part, padded))) {
             *whole = tried;
@@ -131,7 +128,7 @@ static enum status meet_axes(const struct meeting *meeting, const struct file_te
     if (diff_same_shape(&stated, &(*whole)->tensor)) /* but it shows more */
         stated = part->tensor;
     const bool of_b = part == meeting->b;
-    return error_usage(meeting->error, "%s: shows %s of %s, which is no part of %s (as in %s)",
+    return error_usage(meeting->diff->error, "%s: shows %s of %s, which is no part of %s (as in %s)",
                        (of_b ? meeting->diff->b : meeting->diff->a).input.source, tensor_shape_text(&stated, of_part),
                        meeting->name, tensor_shape_text(&(*whole)->tensor, of_whole),
                        (of_b ? meeting->diff->a : meeting->diff->b).input.source);
@@ -156,11 +153,11 @@ static struct file_sum sum_of(const struct tensor *tensor, double *sizes)
 static struct file_tensor *number_of(const struct meeting *meeting, double number, const int16_t *last_digit)
 {
     const size_t one = 1;
-    struct file_tensor *named = arena_allocate(meeting->arena, 1, sizeof *named, meeting->error);
+    struct file_tensor *named = arena_allocate(meeting->diff->arena, 1, sizeof *named, meeting->diff->error);
     if (named == NULL)
         return NULL;
     *named = (struct file_tensor){.name = meeting->name, .stated = DTYPE_F64, .last_digit = last_digit};
-    if (tensor_create(&named->tensor, DTYPE_F64, 1, &one, meeting->arena, meeting->error) != STATUS_OK)
+    if (tensor_create(&named->tensor, DTYPE_F64, 1, &one, meeting->diff->arena, meeting->diff->error) != STATUS_OK)
         return NULL;
     *(double *)named->tensor.data = number;
     return named;
@@ -190,13 +187,13 @@ static enum status add_totals(const struct meeting *meeting)
         char name[DIFF_TOKEN_BYTES];
         snprintf(name, sizeof name, "%s (%s)", meeting->name, file_total_name((enum file_total)i));
         const double shown = b->part != NULL ? b->part->totals[i] : a->part->totals[i];
-        const char *kept = arena_copy(meeting->arena, name, meeting->error);
+        const char *kept = arena_copy(meeting->diff->arena, name, meeting->diff->error);
         const struct file_tensor *of_a = total_of(meeting, a, (enum file_total)i, sum, shown);
         const struct file_tensor *of_b = total_of(meeting, b, (enum file_total)i, sum, shown);
         if (kept == NULL || of_a == NULL || of_b == NULL)
-            return meeting->error->status;
+            return meeting->diff->error->status;
         struct diff_stage *added = &meeting->diff->stages[meeting->diff->count++];
-        *added = diff_pair(meeting->diff, meeting->options, kept, STAGE_NAMES, of_a, of_b);
+        *added = diff_pair(meeting->diff, kept, STAGE_NAMES, of_a, of_b);
         added->is_total = true;
         if (i == FILE_SUM)
             added->tolerance.absolute = added->tolerance.absolute * sqrt((double)sum.count) +
@@ -223,36 +220,33 @@ static enum status cut(const struct meeting *meeting, struct diff_stage *pair, s
     bool put = false;
     pair->whole = *whole;
     if (meet_axes(meeting, whole, *part, &put) != STATUS_OK)
-        return meeting->error->status;
+        return meeting->diff->error->status;
     pair->whole = put ? pair->whole : *whole;
-    if (list_kept(&(*whole)->tensor, *part, of_whole, &of_part, meeting->arena, meeting->error) ||
-        diff_rearrange(whole, of_whole, meeting->arena, meeting->error) ||
-        diff_rearrange(part, &of_part, meeting->arena, meeting->error) || !put)
-        return meeting->error->status;
+    if (list_kept(meeting->diff, &(*whole)->tensor, *part, of_whole, &of_part) ||
+        diff_rearrange(meeting->diff, whole, of_whole) || diff_rearrange(meeting->diff, part, &of_part) || !put)
+        return meeting->diff->error->status;
     swap_axes(of_whole);
-    return put_behind(whole, false, meeting->arena, meeting->error) ||
-                   put_behind(part, false, meeting->arena, meeting->error)
-               ? meeting->error->status
+    return put_behind(meeting->diff, whole, false) || put_behind(meeting->diff, part, false)
+               ? meeting->diff->error->status
                : STATUS_OK;
 }
 
-enum status diff_add_part(struct diff *diff, const struct options *options, const char *name, enum stage stage,
-                          const struct file_tensor *a, const struct file_tensor *b, struct arena *arena,
-                          struct error *error)
+enum status diff_add_part(struct diff *diff, const char *name, enum stage stage, const struct file_tensor *a,
+                          const struct file_tensor *b)
 {
-    const struct meeting meeting = {diff, options, name, stage, a, b, arena, error};
+    const struct meeting meeting = {diff, name, stage, a, b};
     const bool alike = are_shown_alike(a, b), shows = a->tensor.shape[0] > 0 && b->tensor.shape[0] > 0;
-    struct diff_axes *of_whole = arena_allocate(arena, 1, sizeof *of_whole, error);
+    struct diff_axes *of_whole = arena_allocate(diff->arena, 1, sizeof *of_whole, diff->error);
     if (of_whole == NULL)
-        return error->status;
+        return diff->error->status;
     if (a->part != NULL && b->part != NULL && !alike)
-        return error_usage(error, "%s and %s show different parts of %s; expected the same", diff->a.input.source,
+        return error_usage(diff->error, "%s and %s show different parts of %s; expected the same", diff->a.input.source,
                            diff->b.input.source, name);
     if (shows) {
         struct diff_stage *added = &diff->stages[diff->count++];
-        *added = diff_pair(diff, options, name, stage, a, b);
+        *added = diff_pair(diff, name, stage, a, b);
         if (!alike && cut(&meeting, added, of_whole) != STATUS_OK)
-            return error->status;
+            return diff->error->status;
         added->shown = alike ? NULL : of_whole;
     }
     return add_totals(&meeting);

@@ -86,7 +86,7 @@ static const char *misspelt_hint(const struct input_file *input, const struct in
     return text;
 }
 
-enum status diff_nothing_in_common(const struct diff *diff, struct error *error)
+enum status diff_nothing_in_common(const struct diff *diff)
 {
     const struct input_file *a = &diff->a.input, *b = &diff->b.input;
     char of_a[LIST_BYTES], of_b[LIST_BYTES], hint[256];
@@ -97,16 +97,16 @@ enum status diff_nothing_in_common(const struct diff *diff, struct error *error)
         strcpy(hint, "; expected results, which hold stages such as weights and context");
     if (hint[0] == '\0' && diff_is_bare(a) != diff_is_bare(b))
         strcpy(hint, "; expected --stages to say which stage the one tensor is");
-    return error_usage(error, "%s and %s have no stage in common: the first holds %s, the second %s%s", a->source,
+    return error_usage(diff->error, "%s and %s have no stage in common: the first holds %s, the second %s%s", a->source,
                        b->source, list_names(a, of_a), list_names(b, of_b), hint);
 }
 
-enum status diff_lacks_stage(const struct input_file *input, enum stage stage, struct error *error)
+enum status diff_lacks_stage(const struct diff *diff, const struct input_file *input, enum stage stage)
 {
     char list[LIST_BYTES], hint[256];
     misspelt_hint(input, NULL, stage, hint, sizeof hint);
     if (hint[0] == '\0' && diff_sole_tensor(input) != NULL)
         strcpy(hint, "; expected --stages to name the one stage that it is");
-    return error_usage(error, "%s: has no %s; it holds %s%s", input->source, stage_name(stage), list_names(input, list),
-                       hint);
+    return error_usage(diff->error, "%s: has no %s; it holds %s%s", input->source, stage_name(stage),
+                       list_names(input, list), hint);
 }

@@ -60,12 +60,11 @@ static bool counts_alone(const struct diff *diff, const char *name)
 }
 
 /* Keeps a pair that differs; NULL: the file does not have it. */
-static enum status take_source(struct diff *diff, const struct options *options, const char *name,
-                               const struct file_tensor *a, const struct file_tensor *b, struct arena *arena,
-                               struct error *error)
+static enum status take_source(struct diff *diff, const char *name, const struct file_tensor *a,
+                               const struct file_tensor *b)
 {
     const bool inputs = (input_file_kind(name) & (INPUT_FILE_INPUTS | INPUT_FILE_KEYS)) != 0;
-    struct diff_stage pair = diff_pair(diff, options, name, inputs ? STAGE_INPUTS : STAGE_PARAMETERS, a, b);
+    struct diff_stage pair = diff_pair(diff, name, inputs ? STAGE_INPUTS : STAGE_PARAMETERS, a, b);
     if (a == NULL || b == NULL) {
         if (counts_alone(diff, name))
             diff->sources[diff->source_count++] = pair;
@@ -73,8 +72,8 @@ static enum status take_source(struct diff *diff, const struct options *options,
     }
     if (a->tensor.rank == 0 || b->tensor.rank == 0 || a->part != NULL || b->part != NULL)
         return STATUS_OK;
-    if (diff_align(diff, &pair, arena, error) != STATUS_OK)
-        return error->status;
+    if (diff_align(diff, &pair) != STATUS_OK)
+        return diff->error->status;
     if (diff_same_shape(&pair.a->tensor, &pair.b->tensor) &&
         dtype_is_boolean(pair.a->tensor.dtype) == dtype_is_boolean(pair.b->tensor.dtype))
         diff_compare(&pair);
@@ -84,10 +83,11 @@ static enum status take_source(struct diff *diff, const struct options *options,
 }
 
 /* The tensors of a file in their order there. */
-static const struct file_tensor **in_order(const struct input_file *input, struct arena *arena, struct error *error)
+static const struct file_tensor **in_order(const struct diff *diff, const struct input_file *input)
 {
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
-    const struct file_tensor **ordered = arena_allocate(arena, input->tensor_count, sizeof ordered[0], error);
+    const struct file_tensor **ordered =
+        arena_allocate(diff->arena, input->tensor_count, sizeof ordered[0], diff->error);
     for (size_t i = 0; i < input->tensor_count && ordered != NULL; i++)
         ordered[input->tensors[i].order] = &input->tensors[i];
     return ordered;
@@ -117,8 +117,7 @@ static const struct file_tensor *find_transposed(const struct input_file *input,
 }
 
 /* The tensor of B that A's is compared with. */
-static enum status find_met(const struct diff *diff, const char *name, const struct file_tensor **met,
-                            struct arena *arena, struct error *error)
+static enum status find_met(const struct diff *diff, const char *name, const struct file_tensor **met)
 {
     *met = find_source(&diff->b.input, name);
     const struct file_tensor *transposed = *met == NULL ? find_transposed(&diff->b.input, name) : NULL;
@@ -126,38 +125,34 @@ static enum status find_met(const struct diff *diff, const char *name, const str
         return STATUS_OK;
     const size_t rows = transposed->tensor.shape[0], columns = transposed->tensor.shape[1];
     *met = transposed;
-    return diff_rearrange(met, &(struct diff_axes){.rank = 2, .shape = {columns, rows}, .stride = {1, columns}}, arena,
-                          error);
+    return diff_rearrange(diff, met, &(struct diff_axes){.rank = 2, .shape = {columns, rows}, .stride = {1, columns}});
 }
 
 /* Takes the sources of A, with those of B that meet them; or those of B that A does not have. */
-static enum status take_all(struct diff *diff, const struct options *options, bool of_b, struct arena *arena,
-                            struct error *error)
+static enum status take_all(struct diff *diff, bool of_b)
 {
     const struct input_file *a = &diff->a.input, *input = of_b ? &diff->b.input : a;
-    const struct file_tensor **ordered = in_order(input, arena, error);
+    const struct file_tensor **ordered = in_order(diff, input);
     for (size_t i = 0; i < input->tensor_count && ordered != NULL; i++) {
         const struct file_tensor *named = ordered[i], *met = of_b ? named : NULL;
         if (!diff_is_source(input, named) ||
             (of_b && (find_source(a, named->name) != NULL || find_transposed(a, named->name) != NULL)))
             continue;
-        if ((!of_b && find_met(diff, named->name, &met, arena, error) != STATUS_OK) ||
-            take_source(diff, options, named->name, of_b ? NULL : named, met, arena, error) != STATUS_OK)
-            return error->status;
+        if ((!of_b && find_met(diff, named->name, &met) != STATUS_OK) ||
+            take_source(diff, named->name, of_b ? NULL : named, met) != STATUS_OK)
+            return diff->error->status;
     }
-    return ordered == NULL ? error->status : STATUS_OK;
+    return ordered == NULL ? diff->error->status : STATUS_OK;
 }
 
-enum status diff_compare_sources(struct diff *diff, const struct options *options, struct arena *arena,
-                                 struct error *error)
+enum status diff_compare_sources(struct diff *diff)
 {
     const size_t most = diff->count + diff->a.input.tensor_count + diff->b.input.tensor_count;
-    diff->sources = arena_allocate(arena, most, sizeof diff->sources[0], error);
+    diff->sources = arena_allocate(diff->arena, most, sizeof diff->sources[0], diff->error);
     if (diff->sources == NULL)
-        return error->status;
+        return diff->error->status;
     for (size_t i = 0; i < diff->count; i++)
         if (diff_is_given(diff, diff->stages[i].stage, true) && diff->stages[i].comparison.unequal > 0)
             diff->sources[diff->source_count++] = diff->stages[i];
-    return take_all(diff, options, false, arena, error) || take_all(diff, options, true, arena, error) ? error->status
-                                                                                                       : STATUS_OK;
+    return take_all(diff, false) || take_all(diff, true) ? diff->error->status : STATUS_OK;
 }

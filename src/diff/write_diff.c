@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/wrap.h"
-#include "cli/option_line.h"
+#include "cli/option_text.h"
 #include "diff/report.h"
 
 #include <math.h>

@@ -164,8 +164,9 @@ enum status heads_measure(struct head_line *lines, struct result *result, struct
             line->columns = (keys + column_block - 1) / column_block;
             for (size_t count; scan->first < rows; scan->first += count) {
                 count = memory_smaller(memory_smaller(ROWS_AT_ONCE, result->rows.most), rows - scan->first);
-                row_stream_run(&result->rows, STAGE_BIT(STAGE_WEIGHTS), scan->item, line->head - 1, scan->first, count,
-                               read_row, scan);
+                row_stream_run(&(struct row_run){&result->rows, STAGE_BIT(STAGE_WEIGHTS), scan->item, line->head - 1,
+                                                 scan->first, read_row, .context = scan},
+                               count);
                 for (size_t i = 0; i < count; i++)
                     add_row(scan, line, i);
                 progress_update(result->progress, done += (double)count);

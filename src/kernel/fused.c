@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernel/fused.h"
+#include "kernel/lanes.h"
 
 #include "base/threads.h"
 
@@ -52,21 +52,10 @@ struct plan {
     struct work_counter counter;
 };
 
-static size_t query_position(const struct fused_job *job, size_t query)
-{
-    return job->positions != NULL ? job->positions[query] : query;
-}
-
-/* Neither end decreases from one query to the next. */
-static struct span query_span(const struct fused_job *job, size_t item, size_t query)
-{
-    return job->mask == NULL ? (struct span){0, job->keys} : mask_span(job->mask, item, query_position(job, query));
-}
-
 /* From the first to the last key that any of these queries is allowed. */
 static struct span joint_span(const struct fused_job *job, size_t item, size_t first, size_t count)
 {
-    const struct span span = {query_span(job, item, first).first, query_span(job, item, first + count - 1).end};
+    const struct span span = {lanes_span(job, item, first).first, lanes_span(job, item, first + count - 1).end};
     return span.first < span.end ? span : (struct span){0, 0};
 }
 
@@ -124,18 +113,12 @@ static void plan_units(struct plan *plan)
     const struct mask *mask = job->mask;
     const double scale = fabs(job->scale);
     const bool added = mask != NULL && (mask_has_bias(mask) || mask->sinks != NULL);
-    /* A softcap of at least `boundless` changes no logit that a softmax can tell apart. */
-    const double boundless = plan->kernel->number == DTYPE_F32 ? 1e30 : 1e290;
-    const bool capped = job->softcap > 0 && job->softcap < boundless;
     plan->factor = scale * LOG2_E;
     dtype_round(plan->kernel->number, &plan->factor, 1);
     plan->query_prescale = job->scale < 0 ? -1 : 1;
     plan->adjustment = (struct kernel_adjustment){.factor = 1};
-    const bool held = !capped && (added || plan->factor == 0);
-    if (capped)
-        plan->adjustment = (struct kernel_adjustment){
-            .capped = true, .steepness = scale / job->softcap, .height = job->softcap * LOG2_E};
-    else if (held && plan->kernel->prescales_query)
+    const bool capped = lanes_cap(job, scale, &plan->adjustment), held = !capped && (added || plan->factor == 0);
+    if (held && plan->kernel->prescales_query)
         plan->query_prescale *= plan->factor;
     else if (held)
         plan->adjustment.factor = plan->factor;
@@ -193,7 +176,7 @@ static size_t make_plan(struct plan *plan, const struct fused_job *job)
                           .key_row = job->d * dtype_size(kernel->dtype),
                           .value_row = job->d_v * dtype_size(kernel->dtype)};
     plan->items = job->heads / plan->heads_per_item;
-    plan->biased = job->mask != NULL && (job->mask->attn_mask.rank > 0 || mask_has_cells(job->mask));
+    plan->biased = lanes_are_biased(job);
     plan->relative = job->mask != NULL && job->mask->relative != NULL;
     plan->grouped = job->keys > GROUP_KEYS;
     for (size_t i = 0; i < job->statistic_count; i++)
@@ -210,10 +193,10 @@ static size_t make_plan(struct plan *plan, const struct fused_job *job)
 
 /* The heads of a tile: query heads of one key head; usually one, more if queries are few. */
 struct place {
-    size_t head, item, head_of_item; /* the first of them */
-    const char *key, *value;         /* (Tk, d) and (Tk, d_v) */
-    char *context;                   /* (…, d_v) the context from first_row on */
-    size_t first_row;                /* over all heads and queries */
+    size_t head, item;       /* the first of them */
+    const char *key, *value; /* (Tk, d) and (Tk, d_v) */
+    char *context;           /* (…, d_v) the context from first_row on */
+    size_t first_row;        /* over all heads and queries */
 };
 
 /* W is the kernel's lanes. Sums and context of the current group of keys, and of the earlier groups (absent if there is
@@ -227,10 +210,8 @@ struct tile {
     void *sum;            /* (W) */
     void *logs;           /* (W) directly after the sum; NULL: no statistic needs them */
     void *earlier_context, *earlier_maximum, *earlier_sum, *earlier_logs;
-    bool unmerged;   /* the current group has sums that are not yet merged */
-    size_t first;    /* its first query */
-    size_t queries;  /* of a head */
-    size_t count;    /* lanes in use, one head after another */
+    bool unmerged; /* the current group has sums that are not yet merged */
+    struct lanes lanes;
     struct span any; /* from the first to the last key that any of its queries is allowed */
     struct span all; /* keys in the span of every query; first may be beyond end */
 };
@@ -248,17 +229,6 @@ struct block {
     size_t first, count;  /* the keys to compute; first counts from the start */
 };
 
-/* The query and the head of a lane; an unused lane repeats the last used one. */
-static size_t lane_query(const struct tile *tile, size_t lane)
-{
-    return tile->first + memory_smaller(lane, tile->count - 1) % tile->queries;
-}
-
-static size_t lane_head(const struct tile *tile, size_t lane)
-{
-    return memory_smaller(lane, tile->count - 1) / tile->queries;
-}
-
 /* The place of the task that begins with that query; `rows` holds its rows for a row_sink. */
 static struct place find_place(const struct plan *plan, size_t head, size_t first, char *rows)
 {
@@ -267,17 +237,10 @@ static struct place find_place(const struct plan *plan, size_t head, size_t firs
     const size_t key_head = head / (job->group > 0 ? job->group : 1);
     return (struct place){.head = head,
                           .item = head / plan->heads_per_item,
-                          .head_of_item = head % plan->heads_per_item,
                           .key = (const char *)job->key + key_head * job->keys * plan->key_row,
                           .value = (const char *)job->value + key_head * job->keys * plan->value_row,
                           .context = taken ? rows : job->context,
                           .first_row = taken ? head * job->queries + first : 0};
-}
-
-/* Converts a number per lane to the kernel's numbers. */
-static void put_lanes(const struct plan *plan, const double *numbers, void *row)
-{
-    dtype_store(plan->kernel->number, numbers, plan->kernel->lanes, row);
 }
 
 static void get_lanes(const struct plan *plan, const void *row, double *numbers)
@@ -286,7 +249,7 @@ static void get_lanes(const struct plan *plan, const void *row, double *numbers)
 }
 
 /* A sink counts as a logit before the first key and before the first group. */
-static void open_sums(const struct plan *plan, const struct place *place, const struct tile *tile)
+static void open_sums(const struct plan *plan, const struct tile *tile)
 {
     const struct mask *mask = plan->job->mask;
     const double largest = dtype_largest(plan->kernel->number);
@@ -297,33 +260,33 @@ static void open_sums(const struct plan *plan, const struct place *place, const 
         sums[lane] = logs[lane] = 0;
         if (mask == NULL || mask->sinks == NULL)
             continue;
-        const double sink = mask->sinks[place->head_of_item + lane_head(tile, lane)] * LOG2_E;
+        const double sink = mask->sinks[tile->lanes.head + lanes_head(&tile->lanes, lane)] * LOG2_E;
         row_maxima[lane] = fmax(-largest, fmin(largest, sink));
         dtype_round(plan->kernel->number, &row_maxima[lane], 1);
         const double rest = fmax(-1, fmin(1, sink - row_maxima[lane]));
         sums[lane] = exp2(rest);
         logs[lane] = sums[lane] * rest;
     }
-    put_lanes(plan, row_maxima, tile->row_maximum);
-    put_lanes(plan, row_maxima, tile->maximum);
-    put_lanes(plan, plan->grouped ? none : sums, tile->sum);
+    lanes_put(plan->job, row_maxima, tile->row_maximum);
+    lanes_put(plan->job, row_maxima, tile->maximum);
+    lanes_put(plan->job, plan->grouped ? none : sums, tile->sum);
     if (plan->logs)
-        put_lanes(plan, plan->grouped ? none : logs, tile->logs);
+        lanes_put(plan->job, plan->grouped ? none : logs, tile->logs);
     if (plan->grouped) {
-        put_lanes(plan, row_maxima, tile->earlier_maximum);
-        put_lanes(plan, sums, tile->earlier_sum);
+        lanes_put(plan->job, row_maxima, tile->earlier_maximum);
+        lanes_put(plan->job, sums, tile->earlier_sum);
     }
     if (plan->grouped && plan->logs)
-        put_lanes(plan, logs, tile->earlier_logs);
+        lanes_put(plan->job, logs, tile->earlier_logs);
 }
 
 /* With attn_mask, each block finds what is allowed. */
-static void open_allowed(const struct plan *plan, const struct place *place, const struct tile *tile)
+static void open_allowed(const struct plan *plan, const struct tile *tile)
 {
     for (size_t lane = 0; lane < plan->kernel->lanes; lane++) {
         bool allowed = tile->all.first < tile->all.end;
-        if (!plan->biased && !allowed && lane < tile->count) {
-            const struct span span = query_span(plan->job, place->item, lane_query(tile, lane));
+        if (!plan->biased && !allowed && lane < tile->lanes.count) {
+            const struct span span = lanes_span(plan->job, tile->lanes.item, lanes_query(&tile->lanes, lane));
             allowed = span.first < span.end;
         }
         tile->any_allowed[lane] = allowed && !plan->biased ? -1 : 0;
@@ -334,7 +297,7 @@ static struct tile lay_tile(const struct plan *plan, size_t first, char *scratch
 {
     const struct kernel *kernel = plan->kernel;
     const size_t context = kernel->context_bytes(plan->job->d_v);
-    struct tile tile = {.query = scratch, .first = first};
+    struct tile tile = {.query = scratch, .lanes.first = first};
     char *at = scratch + kernel->query_bytes(plan->job->d);
     tile.context = at;
     tile.row_maximum = at += context;
@@ -355,20 +318,22 @@ static void open_tile(struct plan *plan, const struct place *place, struct tile 
     const struct fused_job *job = plan->job;
     const struct kernel *kernel = plan->kernel;
     const size_t context = kernel->context_bytes(job->d_v);
-    const char *query = (const char *)job->query + (place->head * job->queries + tile->first) * plan->key_row;
-    tile->queries = memory_smaller(kernel->lanes, job->queries - tile->first);
-    tile->count = tile->queries * plan->heads_per_tile;
-    tile->any = joint_span(job, place->item, tile->first, tile->queries);
-    tile->all = (struct span){query_span(job, place->item, tile->first + tile->queries - 1).first,
-                              query_span(job, place->item, tile->first).end};
-    if (job->found != NULL && !kernel->finite(query, tile->count * job->d))
+    const char *query = (const char *)job->query + (place->head * job->queries + tile->lanes.first) * plan->key_row;
+    tile->lanes.item = place->item;
+    tile->lanes.head = place->head % plan->heads_per_item;
+    tile->lanes.queries = memory_smaller(kernel->lanes, job->queries - tile->lanes.first);
+    tile->lanes.count = tile->lanes.queries * plan->heads_per_tile;
+    tile->any = joint_span(job, place->item, tile->lanes.first, tile->lanes.queries);
+    tile->all = (struct span){lanes_span(job, place->item, tile->lanes.first + tile->lanes.queries - 1).first,
+                              lanes_span(job, place->item, tile->lanes.first).end};
+    if (job->found != NULL && !kernel->finite(query, tile->lanes.count * job->d))
         atomic_store_explicit(&plan->wrong_query, true, memory_order_relaxed);
-    kernel->pack_query(query, tile->count, job->d, plan->query_prescale, tile->query);
+    kernel->pack_query(query, tile->lanes.count, job->d, plan->query_prescale, tile->query);
     memset(tile->context, 0, context);
     if (plan->grouped)
         memset(tile->earlier_context, 0, context);
-    open_sums(plan, place, tile);
-    open_allowed(plan, place, tile);
+    open_sums(plan, tile);
+    open_allowed(plan, tile);
 }
 
 /* Ends a group of keys: merges its sums into those of the earlier groups and clears them. A tile or lane without an
@@ -384,7 +349,7 @@ static void end_group(const struct plan *plan, struct tile *tile, const struct b
     kernel->merge(tile->context, plan->job->d_v, block->rescale, tile->earlier_context);
     for (size_t lane = 0; lane < kernel->lanes; lane++)
         ones[lane] = 1;
-    put_lanes(plan, ones, block->rescale);
+    lanes_put(plan->job, ones, block->rescale);
     kernel->merge(tile->sum, (size_t)1 + plan->logs, block->rescale, tile->earlier_sum);
     tile->unmerged = false;
 }
@@ -413,8 +378,8 @@ static void mean_value(const struct plan *plan, const char *value, void *row)
 static char *context_row(const struct plan *plan, const struct place *place, const struct tile *tile, size_t lane)
 {
     const struct fused_job *job = plan->job;
-    const size_t n = job->side_by_side > 1 ? job->side_by_side : 1, head = place->head + lane_head(tile, lane);
-    const size_t row = (head / n * job->queries + lane_query(tile, lane)) * n + head % n;
+    const size_t n = job->side_by_side > 1 ? job->side_by_side : 1, head = place->head + lanes_head(&tile->lanes, lane);
+    const size_t row = (head / n * job->queries + lanes_query(&tile->lanes, lane)) * n + head % n;
     return place->context + (row - place->first_row) * job->d_v * plan->size;
 }
 
@@ -424,7 +389,7 @@ static void fill_empty_rows(const struct plan *plan, const struct place *place, 
     const struct fused_job *job = plan->job;
     const double filled = job->mask != NULL && job->mask->empty_row == EMPTY_ROW_NAN ? (double)NAN : 0;
     const char *made = NULL;
-    for (size_t lane = 0; lane < tile->count; lane++) {
+    for (size_t lane = 0; lane < tile->lanes.count; lane++) {
         char *row = context_row(plan, place, tile, lane);
         if (tile->any_allowed[lane])
             continue;
@@ -464,9 +429,10 @@ static void write_statistics(const struct plan *plan, const struct place *place,
     get_lanes(plan, tile->maximum, maxima);
     if (plan->logs)
         get_lanes(plan, tile->logs, logs);
-    for (size_t lane = 0; lane < tile->count; lane++) {
-        const size_t head = lane_head(tile, lane), row = (place->head + head) * job->queries + lane_query(tile, lane);
-        const double sink = sinks != NULL ? sinks[place->head_of_item + head] : -INFINITY;
+    for (size_t lane = 0; lane < tile->lanes.count; lane++) {
+        const size_t head = lanes_head(&tile->lanes, lane),
+                     row = (place->head + head) * job->queries + lanes_query(&tile->lanes, lane);
+        const double sink = sinks != NULL ? sinks[tile->lanes.head + head] : -INFINITY;
         const struct fused_sums of_row =
             lane_sums(plan, sink, tile->any_allowed[lane], maxima[lane], sums[lane], logs[lane]);
         for (size_t i = 0; i < job->statistic_count; i++) {
@@ -489,8 +455,8 @@ static void close_tile(const struct plan *plan, const struct place *place, struc
     if (job->statistic_count > 0)
         write_statistics(plan, place, tile);
     plan->kernel->normalise(tile->context, tile->sum, job->d_v);
-    for (size_t lane = 0; lane < tile->count; lane += tile->queries)
-        plan->kernel->unpack(tile->context, lane, tile->queries, job->d_v, context_row(plan, place, tile, lane),
+    for (size_t lane = 0; lane < tile->lanes.count; lane += tile->lanes.queries)
+        plan->kernel->unpack(tile->context, lane, tile->lanes.queries, job->d_v, context_row(plan, place, tile, lane),
                              stride);
     fill_empty_rows(plan, place, tile);
 }
@@ -503,47 +469,37 @@ static size_t mask_rows(const struct plan *plan, const struct tile *tile)
     const struct mask *mask = plan->job->mask;
     const bool of_all =
         mask->strides[2] == 0 && (plan->heads_per_tile == 1 || mask->strides[1] == 0) && !mask_has_cells(mask);
-    return of_all ? 1 : tile->count;
-}
-
-/* The head of its item, and the query, by which a lane reads attn_mask. */
-static size_t mask_head(const struct place *place, const struct tile *tile, size_t lane)
-{
-    return place->head_of_item + lane_head(tile, lane);
-}
-
-static size_t mask_query(const struct plan *plan, const struct tile *tile, size_t lane)
-{
-    return query_position(plan->job, lane_query(tile, lane));
+    return of_all ? 1 : tile->lanes.count;
 }
 
 /* How many of the rows are those of consecutive positions, for one call. */
 static size_t mask_run(const struct plan *plan, const struct tile *tile, size_t rows)
 {
-    return plan->job->positions != NULL ? 1 : memory_smaller(rows, tile->queries);
+    return plan->job->positions != NULL ? 1 : memory_smaller(rows, tile->lanes.queries);
 }
 
 /* The MASK_SAYS bits of `count` keys from `first` on for a tile; ends early once they disagree. */
-static unsigned scan_keys(const struct plan *plan, const struct place *place, const struct tile *tile, size_t first,
-                          size_t count)
+static unsigned scan_keys(const struct plan *plan, const struct tile *tile, size_t first, size_t count)
 {
     const size_t rows = mask_rows(plan, tile), run = mask_run(plan, tile, rows);
     unsigned says = 0;
     for (size_t i = 0; i < rows && (says & (says - 1)) == 0 && says != MASK_SAYS_MORE; i += run)
-        says |= mask_scan(plan->job->mask, plan->kernel->scan, place->item, mask_head(place, tile, i),
-                          mask_query(plan, tile, i), run, first, count);
+        says |= mask_scan(plan->job->mask, plan->kernel->scan, tile->lanes.item,
+                          tile->lanes.head + lanes_head(&tile->lanes, i),
+                          lanes_position(plan->job, lanes_query(&tile->lanes, i)), run, first, count);
     return says;
 }
 
 /* Prefetches what a tile will read of attn_mask for the block at `start`: right before its turn, since rows that are a
  * power of two apart push each other out of a cache. */
-static void ask_for_mask(const struct plan *plan, const struct place *place, const struct tile *tile, size_t start)
+static void ask_for_mask(const struct plan *plan, const struct tile *tile, size_t start)
 {
     const size_t rows = mask_rows(plan, tile), run = mask_run(plan, tile, rows);
     if (start >= tile->any.end)
         return;
     for (size_t i = 0; i < rows; i += run)
-        mask_prefetch(plan->job->mask, place->item, mask_head(place, tile, i), mask_query(plan, tile, i), run, start,
+        mask_prefetch(plan->job->mask, tile->lanes.item, tile->lanes.head + lanes_head(&tile->lanes, i),
+                      lanes_position(plan->job, lanes_query(&tile->lanes, i)), run, start,
                       memory_smaller(KERNEL_KEYS, tile->any.end - start));
 }
 
@@ -551,53 +507,36 @@ static void ask_for_mask(const struct plan *plan, const struct place *place, con
  *
  * Another program may change a mapped attn_mask: this trusts each scan for its own keys alone, and if two disagree, all
  * keys may turn out forbidden. */
-static unsigned scan_block(const struct plan *plan, const struct place *place, const struct tile *tile,
-                           struct block *block)
+static unsigned scan_block(const struct plan *plan, const struct tile *tile, struct block *block)
 {
     const size_t step = plan->kernel->key_step;
-    const unsigned says = scan_keys(plan, place, tile, block->start + block->first, block->count);
+    const unsigned says = scan_keys(plan, tile, block->start + block->first, block->count);
     if (says == MASK_SAYS_PLAIN || says == MASK_SAYS_FORBIDDEN)
         return says;
     while (block->count > 0) {
         const size_t head = memory_smaller(step, block->count);
-        if (scan_keys(plan, place, tile, block->start + block->first, head) != MASK_SAYS_FORBIDDEN)
+        if (scan_keys(plan, tile, block->start + block->first, head) != MASK_SAYS_FORBIDDEN)
             break;
         block->first += head;
         block->count -= head;
     }
     while (block->count > 0) {
         const size_t tail = (block->count - 1) % step + 1, at = block->start + block->first + block->count - tail;
-        if (scan_keys(plan, place, tile, at, tail) != MASK_SAYS_FORBIDDEN)
+        if (scan_keys(plan, tile, at, tail) != MASK_SAYS_FORBIDDEN)
             return says;
         block->count -= tail;
     }
     return MASK_SAYS_FORBIDDEN;
 }
 
-/* Loads what attn_mask, unless plain, and T5's table add to the scores of a lane. */
-static void load_bias(const struct plan *plan, const struct place *place, const struct tile *tile, size_t lane,
-                      const struct block *block, bool plain, void *bias)
-{
-    const struct mask *mask = plan->job->mask;
-    const enum dtype number = plan->kernel->number;
-    const size_t position = mask_query(plan, tile, lane), head = mask_head(place, tile, lane);
-    const size_t first = block->start + block->first;
-    if (plain)
-        memset(bias, 0, block->count * plan->size);
-    else
-        mask_load(mask, place->item, head, position, first, block->count, number, bias);
-    if (plan->relative)
-        mask_add_relative(mask, place->item, head, position, first, block->count, number, bias);
-}
-
 /* Packs the block's bias, with the room of the scores for its rows. */
-static void pack_bias(const struct plan *plan, const struct place *place, const struct tile *tile,
-                      const struct block *block, bool plain)
+static void pack_bias(const struct plan *plan, const struct tile *tile, const struct block *block, bool plain)
 {
-    const size_t rows = plan->relative ? tile->count : mask_rows(plan, tile);
+    const size_t rows = plan->relative ? tile->lanes.count : mask_rows(plan, tile);
     for (size_t i = 0; i < rows; i++)
-        load_bias(plan, place, tile, i, block, plain, (char *)block->scores + i * KERNEL_KEYS * plan->size);
-    plan->kernel->pack(block->scores, rows > 1 ? KERNEL_KEYS : 0, tile->count, block->count, block->bias);
+        lanes_load_bias(plan->job, &tile->lanes, i, block->start + block->first, block->count, plain,
+                        (char *)block->scores + i * KERNEL_KEYS * plan->size);
+    plan->kernel->pack(block->scores, rows > 1 ? KERNEL_KEYS : 0, tile->lanes.count, block->count, block->bias);
 }
 
 /* --- blocks of keys ---------------------------------------------------------------------------------------------- */
@@ -616,28 +555,6 @@ static struct block open_block(const struct plan *plan, char *scratch)
     return block;
 }
 
-static int32_t clip(size_t key, const struct block *block)
-{
-    const size_t first = block->start + block->first;
-    return key > first ? (int32_t)memory_smaller(key - first, block->count) : 0;
-}
-
-/* Marks the keys of the block in each lane's span; false if all lanes have none. bounded: not all spans hold all
- * keys. */
-static bool mark_spans(const struct plan *plan, const struct place *place, const struct tile *tile, bool bounded,
-                       const struct block *block)
-{
-    bool any = false;
-    for (size_t lane = 0; lane < plan->kernel->lanes; lane++) {
-        const struct span span =
-            bounded ? query_span(plan->job, place->item, lane_query(tile, lane)) : (struct span){0, SIZE_MAX};
-        block->from[lane] = clip(span.first, block);
-        block->till[lane] = clip(span.end, block);
-        any = any || block->from[lane] < block->till[lane];
-    }
-    return any;
-}
-
 static void mark_allowed(const struct plan *plan, const struct tile *tile, const struct block *block)
 {
     for (size_t lane = 0; lane < plan->kernel->lanes; lane++)
@@ -645,26 +562,8 @@ static void mark_allowed(const struct plan *plan, const struct tile *tile, const
             tile->any_allowed[lane] = -1;
 }
 
-/* Distances count from the block's start, not from the first computed key, so that every cut rounds alike. */
-static void measure_slopes(const struct plan *plan, const struct place *place, const struct tile *tile,
-                           const struct block *block)
-{
-    const struct fused_job *job = plan->job;
-    const double largest = dtype_largest(plan->kernel->number);
-    double distances[KERNEL_MOST_LANES], slopes[KERNEL_MOST_LANES];
-    for (size_t lane = 0; lane < plan->kernel->lanes; lane++) {
-        const double slope = job->mask->alibi_slopes[mask_head(place, tile, lane)] * LOG2_E;
-        const size_t query = mask_query(plan, tile, lane);
-        distances[lane] = (double)((int64_t)query + mask_offset(job->mask, place->item, query) - (int64_t)block->start);
-        slopes[lane] = fmax(-largest, fmin(largest, slope));
-    }
-    put_lanes(plan, distances, block->distance);
-    put_lanes(plan, slopes, block->slope);
-}
-
-/* Makes the block's scores and adjusts them, after mark_spans. */
-static void adjust_scores(const struct plan *plan, const struct place *place, const struct tile *tile,
-                          const struct block *block, const void *bias)
+/* Makes the block's scores and adjusts them, after lanes_mark. */
+static void adjust_scores(const struct plan *plan, const struct tile *tile, const struct block *block, const void *bias)
 {
     const struct fused_job *job = plan->job;
     struct kernel_adjustment adjustment = plan->adjustment;
@@ -675,30 +574,31 @@ static void adjust_scores(const struct plan *plan, const struct place *place, co
         adjustment.slope = block->slope;
         adjustment.distance = block->distance;
         adjustment.origin = block->first;
-        measure_slopes(plan, place, tile, block);
+        /* from the block's start, not from the first computed key, so that every cut rounds alike */
+        lanes_measure(job, &tile->lanes, block->start, block->slope, block->distance);
     }
     plan->kernel->scores(&block->keys, block->first, block->count, tile->query, NULL, NULL, block->scores, NULL);
     plan->kernel->adjust(&adjustment, block->count, block->scores, tile->row_maximum, tile->any_allowed);
 }
 
 /* Makes the scores of a block; false if the mask forbids all of it to the tile. */
-static bool make_scores(const struct plan *plan, const struct place *place, const struct tile *tile,
-                        struct block *block)
+static bool make_scores(const struct plan *plan, const struct tile *tile, struct block *block)
 {
-    const unsigned says = plan->biased ? scan_block(plan, place, tile, block) : MASK_SAYS_PLAIN;
+    const unsigned says = plan->biased ? scan_block(plan, tile, block) : MASK_SAYS_PLAIN;
     const size_t first = block->start + block->first;
     const bool bounded = first < tile->all.first || first + block->count > tile->all.end;
     if (says == MASK_SAYS_FORBIDDEN)
         return false;
-    if ((bounded || plan->adjusted || plan->biased) && !mark_spans(plan, place, tile, bounded, block))
+    if ((bounded || plan->adjusted || plan->biased) &&
+        !lanes_mark(plan->job, &tile->lanes, bounded, first, block->count, block->from, block->till))
         return false;
     const bool plain = says == MASK_SAYS_PLAIN;
     if (!plain || plan->relative)
-        pack_bias(plan, place, tile, block, plain);
+        pack_bias(plan, tile, block, plain);
     else if (plan->biased)
         mark_allowed(plan, tile, block);
     if (plan->adjusted || !plain)
-        adjust_scores(plan, place, tile, block, !plain || plan->relative ? block->bias : NULL);
+        adjust_scores(plan, tile, block, !plain || plan->relative ? block->bias : NULL);
     else
         plan->kernel->scores(&block->keys, block->first, block->count, tile->query, bounded ? block->from : NULL,
                              bounded ? block->till : NULL, block->scores, tile->row_maximum);
@@ -707,7 +607,7 @@ static bool make_scores(const struct plan *plan, const struct place *place, cons
 
 /* Attends from one tile to the block of keys at block->start. Forbidden keys add exactly 0, so any cut at a multiple of
  * key_step gives the same bits, and every kernel gets full tiles. */
-static void attend_block(const struct plan *plan, const struct place *place, struct tile *tile, struct block *block)
+static void attend_block(const struct plan *plan, struct tile *tile, struct block *block)
 {
     const struct kernel *kernel = plan->kernel;
     const size_t end = memory_smaller(block->start + KERNEL_KEYS, tile->any.end);
@@ -716,7 +616,7 @@ static void attend_block(const struct plan *plan, const struct place *place, str
     if (block->start + block->first >= end)
         return;
     block->count = end - block->start - block->first;
-    if (!make_scores(plan, place, tile, block))
+    if (!make_scores(plan, tile, block))
         return;
     kernel->softmax(block->scores, block->count, plan->factor, tile->row_maximum, tile->maximum, tile->sum, tile->logs,
                     block->rescale);
@@ -781,8 +681,8 @@ static void attend_tiles(struct plan *plan, const struct place *place, struct ti
         open_keys(plan, place, begin, span.end, block);
         for (size_t i = 0; i < count; i++) {
             if (plan->biased)
-                ask_for_mask(plan, place, &tiles[(i + 1) % count], block->start + (i + 1) / count * KERNEL_KEYS);
-            attend_block(plan, place, &tiles[i], block);
+                ask_for_mask(plan, &tiles[(i + 1) % count], block->start + (i + 1) / count * KERNEL_KEYS);
+            attend_block(plan, &tiles[i], block);
             if (plan->grouped && (next % GROUP_KEYS == 0 || next >= span.end))
                 end_group(plan, &tiles[i], block);
         }

@@ -24,7 +24,8 @@ struct packed {
 };
 
 struct plan {
-    const struct fused_backward_job *job;
+    const struct fused_backward_job *back;
+    const struct fused_job *job; /* of the forward pass */
     const struct kernel *kernel;
     size_t group, key_heads, heads_per_item;
     size_t size, row;                    /* bytes of a number, and of a row of W of them */
@@ -58,24 +59,21 @@ static size_t add(size_t a, size_t b)
  * multiplies before the mask forbids keys. */
 static void plan_units(struct plan *plan)
 {
-    const struct fused_backward_job *job = plan->job;
+    const struct fused_job *job = plan->job;
     const struct mask *mask = job->mask;
-    const bool capped = job->softcap > 0 && job->softcap < (plan->kernel->number == DTYPE_F32 ? 1e30 : 1e290);
-    plan->biased = mask != NULL && (mask->attn_mask.rank > 0 || mask_has_cells(mask));
+    plan->biased = lanes_are_biased(job);
     plan->relative = mask != NULL && mask->relative != NULL;
-    plan->adjusted = capped || !(job->scale > 0) || plan->relative || (mask != NULL && mask->alibi_slopes != NULL);
     plan->factor = job->scale * LOG2_E;
     dtype_round(plan->kernel->number, &plan->factor, 1);
     plan->adjustment = (struct kernel_adjustment){.factor = plan->factor};
-    if (capped)
-        plan->adjustment = (struct kernel_adjustment){
-            .capped = true, .steepness = job->scale / job->softcap, .height = job->softcap * LOG2_E};
+    plan->adjusted = lanes_cap(job, job->scale, &plan->adjustment) || !(job->scale > 0) || plan->relative ||
+                     (mask != NULL && mask->alibi_slopes != NULL);
 }
 
 /* Chooses the parts, the same for any number of threads. */
 static void plan_parts(struct plan *plan)
 {
-    const struct fused_backward_job *job = plan->job;
+    const struct fused_job *job = plan->job;
     const size_t lanes = plan->kernel->lanes, longer = memory_larger(job->queries, job->keys);
     plan->parts = memory_larger(1, memory_smaller(MOST_PARTS, longer / LEAST_PART));
     plan->part_tiles = work_ceil_divide(plan->tiles, plan->parts);
@@ -91,7 +89,7 @@ static void plan_parts(struct plan *plan)
 
 static void lay_packed(struct plan *plan)
 {
-    const struct fused_backward_job *job = plan->job;
+    const struct fused_job *job = plan->job;
     const struct kernel *kernel = plan->kernel;
     const size_t lanes = kernel->lanes, tiles = plan->group * plan->tiles;
     const struct {
@@ -115,10 +113,12 @@ static void lay_packed(struct plan *plan)
 }
 
 /* Returns the bytes of scratch, SIZE_MAX where they do not fit a size_t. */
-static size_t make_plan(struct plan *plan, const struct fused_backward_job *job)
+static size_t make_plan(struct plan *plan, const struct fused_backward_job *back)
 {
+    const struct fused_job *job = back->forward;
     const struct kernel *kernel = job->kernel;
-    *plan = (struct plan){.job = job,
+    *plan = (struct plan){.back = back,
+                          .job = job,
                           .kernel = kernel,
                           .group = job->group > 0 ? job->group : 1,
                           .heads_per_item = job->heads_per_item > 0 ? job->heads_per_item : job->heads,
@@ -200,7 +200,7 @@ static double row_delta(const struct plan *plan, size_t row)
     for (size_t first = 0, count; first < d_v; first += count) {
         const size_t at = (row * d_v + first) * plan->size;
         count = memory_smaller(COLUMNS, d_v - first);
-        dtype_load(plan->kernel->number, (const char *)plan->job->grad_context + at, count, grad);
+        dtype_load(plan->kernel->number, (const char *)plan->back->grad_context + at, count, grad);
         dtype_load(plan->kernel->number, (const char *)plan->job->context + at, count, context);
         for (size_t c = 0; c < count; c++)
             sum += grad[c] * context[c];
@@ -214,7 +214,7 @@ static bool is_empty(const struct plan *plan, size_t head, size_t query)
     const struct mask *mask = plan->job->mask;
     const size_t head_of_item = head % plan->heads_per_item;
     const double empty = mask != NULL && mask->sinks != NULL ? mask->sinks[head_of_item] : -INFINITY;
-    return mask != NULL && plan->job->lse[head * plan->job->queries + query] == empty &&
+    return mask != NULL && plan->back->lse[head * plan->job->queries + query] == empty &&
            mask_is_empty(mask, head / plan->heads_per_item, head_of_item, query);
 }
 
@@ -222,13 +222,13 @@ static bool is_empty(const struct plan *plan, size_t head, size_t query)
  * weight is exactly 0. */
 static void measure_rows(const struct plan *plan, const struct place *place, size_t head, size_t tile)
 {
-    const struct fused_backward_job *job = plan->job;
+    const struct fused_job *job = plan->job;
     char *lses = of_tile(plan, place, &plan->lse, head, tile);
     char *deltas = of_tile(plan, place, &plan->delta, head, tile);
     for (size_t lane = 0; lane < plan->kernel->lanes; lane++) {
         const size_t query = tile * plan->kernel->lanes + lane, row = head * job->queries + query;
         const bool none = lane >= tile_count(plan, tile) || is_empty(plan, head, query);
-        const double lse = none ? 0 : job->lse[row];
+        const double lse = none ? 0 : plan->back->lse[row];
         const double logit = isfinite(lse) ? lse * LOG2_E : (double)NAN;
         double first = logit;
         dtype_round(plan->kernel->number, &first, 1);
@@ -236,19 +236,19 @@ static void measure_rows(const struct plan *plan, const struct place *place, siz
         store_number(plan, none ? dtype_largest(plan->kernel->number) : first, lses, lane);
         store_number(plan, none ? 0 : logit - first, lses + plan->row, lane);
         store_number(plan, delta, deltas, lane);
-        if (job->grad_sinks != NULL && !none)
-            job->grad_sinks[head] -= exp(job->mask->sinks[head % plan->heads_per_item] - lse) * delta;
+        if (plan->back->grad_sinks != NULL && !none)
+            plan->back->grad_sinks[head] -= exp(job->mask->sinks[head % plan->heads_per_item] - lse) * delta;
     }
 }
 
 static void open_head(const struct plan *plan, const struct place *place, size_t head)
 {
-    const struct fused_backward_job *job = plan->job;
-    if (job->grad_sinks != NULL)
-        job->grad_sinks[head] = 0;
+    const struct fused_job *job = plan->job;
+    if (plan->back->grad_sinks != NULL)
+        plan->back->grad_sinks[head] = 0;
     for (size_t tile = 0; tile < plan->tiles; tile++) {
         pack_rows(plan, place, job->query, head, tile, job->d, &plan->query, &plan->query_panels);
-        pack_rows(plan, place, job->grad_context, head, tile, job->d_v, &plan->grad, &plan->grad_panels);
+        pack_rows(plan, place, plan->back->grad_context, head, tile, job->d_v, &plan->grad, &plan->grad_panels);
         memset(of_tile(plan, place, &plan->grad_query, head, tile), 0, plan->grad_query.bytes);
         measure_rows(plan, place, head, tile);
     }
@@ -257,14 +257,14 @@ static void open_head(const struct plan *plan, const struct place *place, size_t
 /* sums (W) += what the empty rows of a head add to each grad_value, in the columns from `first` on. */
 static void add_empty_rows(const struct plan *plan, size_t head, size_t first, size_t count, double *sums)
 {
-    const struct fused_backward_job *job = plan->job;
+    const struct fused_job *job = plan->job;
     double grad[KERNEL_MOST_LANES];
     for (size_t query = 0; query < job->queries; query++) {
         const size_t row = head * job->queries + query;
         if (!is_empty(plan, head, query))
             continue;
-        dtype_load(plan->kernel->number, (const char *)job->grad_context + (row * job->d_v + first) * plan->size, count,
-                   grad);
+        dtype_load(plan->kernel->number, (const char *)plan->back->grad_context + (row * job->d_v + first) * plan->size,
+                   count, grad);
         for (size_t c = 0; c < count; c++)
             sums[c] += job->mask->empty_row == EMPTY_ROW_NAN ? (double)NAN : grad[c] / (double)job->keys;
     }
@@ -273,7 +273,7 @@ static void add_empty_rows(const struct plan *plan, size_t head, size_t first, s
 /* Starts grad_value with what empty rows add to every key. */
 static void open_values(const struct plan *plan, const struct place *place)
 {
-    const struct fused_backward_job *job = plan->job;
+    const struct fused_job *job = plan->job;
     const size_t lanes = plan->kernel->lanes;
     const size_t first_head = place->key_head * plan->group;
     char *panel = place->at + plan->grad_value.offset;
@@ -303,9 +303,9 @@ static void open_place(const struct plan *plan, const struct place *place)
 /* One tile of queries and a block of keys, and the thread's scratch. */
 struct tile {
     struct place place;
-    size_t head, item, head_of_item;
-    size_t index;         /* of the tile in its head */
-    size_t first, count;  /* its queries */
+    size_t head;
+    size_t index; /* of the tile in its head */
+    struct lanes lanes;
     size_t key, keys;     /* the first of the keys, and how many */
     void *scores, *grad;  /* (KERNEL_KEYS, W) */
     void *bias, *slopes;  /* the same; only with attn_mask or T5's table; with a softcap */
@@ -344,25 +344,13 @@ static char *of_queries(const struct plan *plan, const struct tile *tile, const 
     return of_tile(plan, &tile->place, packed, tile->head, tile->index);
 }
 
-static struct span query_span(const struct plan *plan, const struct tile *tile, size_t query)
-{
-    const struct mask *mask = plan->job->mask;
-    return mask == NULL ? (struct span){0, plan->job->keys} : mask_span(mask, tile->item, query);
-}
-
-/* An unused lane repeats the last used one. */
-static size_t lane_query(const struct tile *tile, size_t lane)
-{
-    return tile->first + memory_smaller(lane, tile->count - 1);
-}
-
 /* Narrows the keys key .. key + keys to the first .. last that any query is allowed; false if there is none. Neither
  * end of a span decreases from one query to the next. */
 static bool cut_keys(const struct plan *plan, struct tile *tile)
 {
-    const size_t first = query_span(plan, tile, tile->first).first;
-    const size_t end =
-        memory_smaller(tile->key + tile->keys, query_span(plan, tile, tile->first + tile->count - 1).end);
+    const size_t first = lanes_span(plan->job, tile->lanes.item, tile->lanes.first).first;
+    const size_t end = memory_smaller(
+        tile->key + tile->keys, lanes_span(plan->job, tile->lanes.item, tile->lanes.first + tile->lanes.count - 1).end);
     tile->key = memory_larger(tile->key, first);
     tile->keys = end > tile->key ? end - tile->key : 0;
     return tile->keys > 0;
@@ -371,60 +359,17 @@ static bool cut_keys(const struct plan *plan, struct tile *tile)
 /* Whether some query's span excludes some of the keys. */
 static bool is_bounded(const struct plan *plan, const struct tile *tile)
 {
-    return query_span(plan, tile, tile->first + tile->count - 1).first > tile->key ||
-           query_span(plan, tile, tile->first).end < tile->key + tile->keys;
-}
-
-static int32_t clip(size_t key, const struct tile *tile)
-{
-    return key > tile->key ? (int32_t)memory_smaller(key - tile->key, tile->keys) : 0;
-}
-
-static void mark_spans(const struct plan *plan, const struct tile *tile)
-{
-    for (size_t lane = 0; lane < plan->kernel->lanes; lane++) {
-        const struct span span = query_span(plan, tile, lane_query(tile, lane));
-        tile->from[lane] = clip(span.first, tile);
-        tile->till[lane] = clip(span.end, tile);
-    }
-}
-
-/* The MASK_SAYS bits of the tile; ends early once its rows disagree. */
-static unsigned scan_mask(const struct plan *plan, const struct tile *tile)
-{
-    return mask_scan(plan->job->mask, plan->kernel->scan, tile->item, tile->head_of_item, tile->first, tile->count,
-                     tile->key, tile->keys);
+    return lanes_span(plan->job, tile->lanes.item, tile->lanes.first + tile->lanes.count - 1).first > tile->key ||
+           lanes_span(plan->job, tile->lanes.item, tile->lanes.first).end < tile->key + tile->keys;
 }
 
 /* Packs what attn_mask, unless plain, and T5's table add, with the room of the scores for the rows. */
 static void pack_bias(const struct plan *plan, const struct tile *tile, bool plain)
 {
-    const struct mask *mask = plan->job->mask;
-    const enum dtype number = plan->kernel->number;
-    for (size_t i = 0; i < tile->count; i++) {
-        char *row = (char *)tile->scores + i * KERNEL_KEYS * plan->size;
-        if (plain)
-            memset(row, 0, tile->keys * plan->size);
-        else
-            mask_load(mask, tile->item, tile->head_of_item, tile->first + i, tile->key, tile->keys, number, row);
-        if (plan->relative)
-            mask_add_relative(mask, tile->item, tile->head_of_item, tile->first + i, tile->key, tile->keys, number,
-                              row);
-    }
-    plan->kernel->pack(tile->scores, KERNEL_KEYS, tile->count, tile->keys, tile->bias);
-}
-
-static void measure_slopes(const struct plan *plan, const struct tile *tile)
-{
-    const struct mask *mask = plan->job->mask;
-    const double largest = dtype_largest(plan->kernel->number);
-    const double slope = fmax(-largest, fmin(largest, mask->alibi_slopes[tile->head_of_item] * LOG2_E));
-    for (size_t lane = 0; lane < plan->kernel->lanes; lane++) {
-        const size_t query = lane_query(tile, lane);
-        const int64_t position = (int64_t)query + mask_offset(mask, tile->item, query);
-        store_number(plan, slope, tile->slope, lane);
-        store_number(plan, (double)(position - (int64_t)tile->key), tile->distance, lane);
-    }
+    for (size_t i = 0; i < tile->lanes.count; i++)
+        lanes_load_bias(plan->job, &tile->lanes, i, tile->key, tile->keys, plain,
+                        (char *)tile->scores + i * KERNEL_KEYS * plan->size);
+    plan->kernel->pack(tile->scores, KERNEL_KEYS, tile->lanes.count, tile->keys, tile->bias);
 }
 
 static struct kernel_keys keys_of(const struct plan *plan, const struct tile *tile, const void *matrix, size_t columns)
@@ -445,11 +390,11 @@ static void adjust_scores(const struct plan *plan, const struct tile *tile, cons
     adjustment.first = tile->from;
     adjustment.end = tile->till;
     if (plan->job->mask != NULL && plan->job->mask->alibi_slopes != NULL) {
-        measure_slopes(plan, tile);
+        lanes_measure(plan->job, &tile->lanes, tile->key, tile->slope, tile->distance);
         adjustment.slope = tile->slope;
         adjustment.distance = tile->distance;
     }
-    mark_spans(plan, tile);
+    lanes_mark(plan->job, &tile->lanes, true, tile->key, tile->keys, tile->from, tile->till);
     if (adjustment.capped)
         plan->kernel->cap_slopes(&adjustment, tile->keys, tile->scores, tile->slopes);
     plan->kernel->adjust(&adjustment, tile->keys, tile->scores, tile->row_maximum, tile->any_allowed);
@@ -460,7 +405,10 @@ static bool make_scores(const struct plan *plan, const struct tile *tile, double
 {
     const struct kernel_keys keys = keys_of(plan, tile, plan->job->key, plan->job->d);
     const char *query = of_queries(plan, tile, &plan->query);
-    const unsigned says = plan->biased ? scan_mask(plan, tile) : MASK_SAYS_PLAIN;
+    const struct lanes *lanes = &tile->lanes;
+    const unsigned says = plan->biased ? mask_scan(plan->job->mask, plan->kernel->scan, lanes->item, lanes->head,
+                                                   lanes->first, lanes->count, tile->key, tile->keys)
+                                       : MASK_SAYS_PLAIN;
     const bool plain = says == MASK_SAYS_PLAIN, adjusted = plan->adjusted || !plain;
     if (says == MASK_SAYS_FORBIDDEN)
         return false;
@@ -468,7 +416,7 @@ static bool make_scores(const struct plan *plan, const struct tile *tile, double
     if (!plain || plan->relative)
         pack_bias(plan, tile, plain);
     if (bounded)
-        mark_spans(plan, tile);
+        lanes_mark(plan->job, &tile->lanes, true, tile->key, tile->keys, tile->from, tile->till);
     plan->kernel->scores(&keys, 0, tile->keys, query, bounded ? tile->from : NULL, bounded ? tile->till : NULL,
                          tile->scores, bounded ? tile->row_maximum : NULL);
     if (adjusted)
@@ -485,12 +433,12 @@ static void add_to_keys(const struct plan *plan, const struct tile *tile, const 
     const char *panel = of_queries(plan, tile, rows);
     char *sum = tile->place.at + sums->offset + tile->key * plan->row;
     for (size_t i = 0; i < panels; i++, panel += lanes * plan->row, sum += plan->job->keys * plan->row)
-        plan->kernel->project(numbers, lanes, tile->keys, tile->count, panel, sum);
+        plan->kernel->project(numbers, lanes, tile->keys, tile->lanes.count, panel, sum);
 }
 
 static void differentiate_tile(const struct plan *plan, struct tile *tile)
 {
-    const struct fused_backward_job *job = plan->job;
+    const struct fused_job *job = plan->job;
     const struct kernel *kernel = plan->kernel;
     double factor;
     if (!cut_keys(plan, tile) || !make_scores(plan, tile, &factor))
@@ -515,12 +463,10 @@ static void differentiate_block(const struct plan *plan, size_t head, size_t par
     const size_t lanes = plan->kernel->lanes;
     const size_t end = memory_smaller((part + 1) * plan->part_tiles, plan->tiles);
     tile->head = head;
-    tile->item = head / plan->heads_per_item;
-    tile->head_of_item = head % plan->heads_per_item;
     for (size_t i = part * plan->part_tiles; i < end; i++) {
         tile->index = i;
-        tile->first = i * lanes;
-        tile->count = tile_count(plan, i);
+        tile->lanes = (struct lanes){head / plan->heads_per_item, head % plan->heads_per_item, i * lanes,
+                                     tile_count(plan, i), tile_count(plan, i)};
         tile->key = key;
         tile->keys = keys;
         differentiate_tile(plan, tile);
@@ -542,12 +488,12 @@ static void run_part(struct plan *plan, const struct place *place, size_t part, 
 
 static void close_head(const struct plan *plan, const struct place *place, size_t head)
 {
-    const struct fused_backward_job *job = plan->job;
+    const struct fused_job *job = plan->job;
     const size_t d = job->d;
     for (size_t tile = 0; tile < plan->tiles; tile++)
         plan->kernel->unpack(
             of_tile(plan, place, &plan->grad_query, head, tile), 0, tile_count(plan, tile), d,
-            (char *)job->grad_query + (head * job->queries + tile * plan->kernel->lanes) * d * plan->size, d);
+            (char *)plan->back->grad_query + (head * job->queries + tile * plan->kernel->lanes) * d * plan->size, d);
 }
 
 static void close_keys(const struct plan *plan, const struct place *place, const struct packed *sums, size_t columns,
@@ -563,8 +509,8 @@ static void close_place(const struct plan *plan, const struct place *place)
     const size_t first = place->key_head * plan->group;
     for (size_t head = first; head < first + plan->group; head++)
         close_head(plan, place, head);
-    close_keys(plan, place, &plan->grad_key, plan->job->d, plan->job->grad_key);
-    close_keys(plan, place, &plan->grad_value, plan->job->d_v, plan->job->grad_value);
+    close_keys(plan, place, &plan->grad_key, plan->job->d, plan->back->grad_key);
+    close_keys(plan, place, &plan->grad_value, plan->job->d_v, plan->back->grad_value);
 }
 
 /* --- tasks ------------------------------------------------------------------------------------------------------- */
@@ -633,6 +579,6 @@ enum status fused_backward(const struct fused_backward_job *job, struct error *e
     plan.scratch = scratch + plan.slots * plan.head_bytes;
     run_plan(&plan);
     arena_free(&arena);
-    work_end(&job->progress);
+    work_end(&job->forward->progress);
     return STATUS_OK;
 }

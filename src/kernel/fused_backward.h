@@ -25,35 +25,19 @@
  * its own gradient and to the query's. */
 #pragma once
 
-#include "kernel/kernel.h"
-#include "kernel/work.h"
-#include "model/mask.h"
+#include "kernel/lanes.h"
 
-/* The caller keeps ownership of everything; outputs must not overlap the rest. Sizes are at least 1. Arrays hold the
- * kernel's numbers, finite but for the context and lse of empty rows. */
+/* The caller keeps ownership of everything; outputs must not overlap the rest. Arrays hold the kernel's numbers, finite
+ * but for the context and lse of empty rows. */
 struct fused_backward_job {
-    const void *query;        /* (H, Tq, d) */
-    const void *key;          /* (H / group, Tk, d) */
-    const void *value;        /* (H / group, Tk, d_v) */
-    const void *context;      /* (H, Tq, d_v) and */
-    const double *lse;        /* (H, Tq): as fused_context makes them from the same job, exact_lse */
+    const struct fused_job
+        *forward;             /* with its context, (H, Tq, d_v), no positions, and a kernel with `differentiate` */
+    const double *lse;        /* (H, Tq): as fused_context makes it from that job, exact_lse */
     const void *grad_context; /* (H, Tq, d_v) */
     void *grad_query;         /* (H, Tq, d) written */
     void *grad_key;           /* (H / group, Tk, d) written */
     void *grad_value;         /* (H / group, Tk, d_v) written */
     double *grad_sinks;       /* (H) written, the sum of each head's rows, if the mask has sinks; or NULL */
-    size_t heads;             /* H, of all items */
-    size_t group;             /* 0 or 1: each query head has its own; n, which divides H: head h reads key head h / n */
-    size_t heads_per_item;    /* n, which divides H: head h is head h % n of item h / n to the mask; 0: all of one */
-    size_t queries;           /* Tq */
-    size_t keys;              /* Tk */
-    size_t d, d_v;            /* columns of one head */
-    const struct mask *mask;  /* as in a fused_job, with Tq queries; NULL: allows every key */
-    double scale;             /* fused_takes_scale must accept it */
-    double softcap;           /* 0: none */
-    unsigned threads;         /* at most; small jobs use one */
-    const struct kernel *kernel; /* one with `differentiate` */
-    struct work_progress progress;
 };
 
 /* Writes all gradients, or fails with STATUS_SYSTEM before it writes anything: out of memory for the scratch of

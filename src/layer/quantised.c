@@ -515,13 +515,13 @@ static const cJSON *section_of(const cJSON *how, const char *name)
 
 /* Reads the tensors of a weight by the first row, and group of the config, that fits them; the error is that of the
  * first one tried. */
-static enum status read_weight(const struct quantised *quantised, const char *name, struct weight *weight,
+static enum status read_weight(struct quantised *quantised, const char *name, struct weight *weight,
                                struct error *error)
 {
     const struct config_value how = how_of(quantised->config);
-    const enum status checked = quantised_check(quantised->config, error);
-    if (checked != STATUS_OK)
-        return checked;
+    if (!quantised->checked && quantised_check(quantised->config, error) != STATUS_OK)
+        return error->status;
+    quantised->checked = true;
     const cJSON *groups = cJSON_GetObjectItemCaseSensitive(how.item, "config_groups");
     struct error first = {0};
     for (const struct row *row = ROWS; row < END; row++) {

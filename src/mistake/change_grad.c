@@ -222,16 +222,17 @@ static void add_undropped(const struct backward_addition *addition)
 
 CHANGE_BY(GRAD_DROPOUT_MISSING)
 {
+    const size_t place = (size_t)form;
     uint64_t makes = 0;
     if (problem->drop.share == 0)
         return "there is no dropout";
-    if (form >= EVERYWHERE_DELTA_KEPT) {
+    if (place >= EVERYWHERE_DELTA_KEPT) {
         makes |= STAGE_BIT(STAGE_GRAD_MASKED);
         tell_softmax(recipe, "weights x (grad_weights - delta), delta the sum of dropped x grad_dropped");
     }
-    if (form != FOR_WEIGHTS && form != FOR_WEIGHTS_DELTA_KEPT)
+    if (place != FOR_WEIGHTS && place != FOR_WEIGHTS_DELTA_KEPT)
         tell(recipe, STAGE_GRAD_VALUE, "weights^T . grad_context, dropped weights included");
-    if (form != FOR_VALUE) {
+    if (place != FOR_VALUE) {
         makes |= STAGE_BIT(STAGE_GRAD_WEIGHTS);
         tell(recipe, STAGE_GRAD_WEIGHTS, "grad_dropped, dropped weights included");
     }

@@ -209,6 +209,8 @@ CHANGE_BY(QK_NORM_AFTER_ROPE)
         return NO_NORM;
     if (problem->rotation.rope.kind == ROPE_NONE)
         return "there is no rotation";
+    if (operand_norm_is_last(problem, PROJECTION_QUERY))
+        return "the norm comes after the rotation";
     recipe->norms_last = true;
     recipe->changed_steps |= OF_QUERY | OF_KEY;
     recipe_makes(recipe, STAGE_QUERY, "projected_query, rotated by position, then normed");

@@ -331,9 +331,7 @@ static void turn_otherwise(const struct plain *plain, enum projection_id id, siz
     if (plain->recipe->turn == RECIPE_TURN_ALL_HEADS)
         rope_row(all, position, ROPE_ROUNDING_ONCE, part.rounding.dtype, normed, made);
     dtype_round(part.rounding.dtype, made, count);
-    for (size_t i = 0; i < count && operand_is_scaled(plain->problem, id); i++)
-        made[i] *= operand_factor(plain->problem, position);
-    dtype_round(part.rounding.dtype, made, count);
+    operand_scale(plain->problem, id, position, made);
 }
 
 /* Takes a token's heads through the steps; arguments as in operand_steps. With recipe->norms_last `normed` equals

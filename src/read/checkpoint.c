@@ -13,7 +13,6 @@
 #include "tensor/block.h"
 #include "tensor/block_rows.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -290,37 +289,24 @@ static bool is_later_part(const char *name)
     return text_ends_in(name, ".gguf") && strncmp(end + 5, FIRST + 5, 4) == 0 && strncmp(end, FIRST, 5) != 0;
 }
 
-/* The files of a folder that may be a checkpoint: how many, and the name of the first that readdir gives. */
-static enum status look_for_one(const struct checkpoint *checkpoint, const char *end, size_t *count, const char **name,
-                                struct error *error)
-{
-    DIR *folder = opendir(checkpoint->folder);
-    if (folder == NULL)
-        return error_system(error, errno, "%s", checkpoint->source);
-    *count = 0;
-    for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
-        if (entry->d_name[0] == '.' || !text_ends_in(entry->d_name, end) || is_later_part(entry->d_name) ||
-            (*count)++ > 0)
-            continue;
-        *name = arena_copy(checkpoint->arena, entry->d_name, error);
-    }
-    closedir(folder);
-    return *count > 0 && *name == NULL ? error->status : STATUS_OK;
-}
-
 static enum status choose_one(const struct checkpoint *checkpoint, const char **name, struct error *error)
 {
     static const char *const ENDS[] = {".safetensors", ".bin", ".pt", ".pth", ".npz", ".gguf"};
+    const char **names;
+    size_t count;
+    if (folder_list(checkpoint->folder, &names, &count, checkpoint->arena, error) != STATUS_OK)
+        return error->status;
     for (size_t i = 0; i < sizeof ENDS / sizeof ENDS[0]; i++) {
-        size_t count = 0;
-        if (look_for_one(checkpoint, ENDS[i], &count, name, error) != STATUS_OK)
-            return error->status;
-        if (count > 1)
+        size_t found = 0;
+        for (size_t k = 0; k < count; k++)
+            if (names[k][0] != '.' && text_ends_in(names[k], ENDS[i]) && !is_later_part(names[k]) && found++ == 0)
+                *name = names[k];
+        if (found > 1)
             return error_usage(error,
                                "%s: %zu files end in %s, and no index says what is in them; name the one to "
                                "read, or model.safetensors.index.json",
-                               checkpoint->source, count, ENDS[i]);
-        if (count == 1)
+                               checkpoint->source, found, ENDS[i]);
+        if (found == 1)
             return STATUS_OK;
     }
     return error_usage(error,

@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "read/printed_number.h"
 
+#include "base/decimal.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-enum {
-    EXACT_DIGITS = 15, /* of an integer below 2^53 */
-    EXACT_POWER = 22,  /* 10^22 is a double */
-};
-
-static const double POWERS[EXACT_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                               1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 static const char WORD[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
 
@@ -65,18 +57,6 @@ static size_t read_word(const char *text, struct printed_number *number)
     return 0;
 }
 
-/* Reads digits from *at on; *whole gets the first significant ones. Returns how many there are. */
-static size_t read_digits(const char **at, uint64_t *whole, int *significant)
-{
-    const char *first = *at;
-    for (; text_is_digit(**at); ++*at) {
-        *significant += *significant > 0 || **at != '0';
-        if (*significant <= EXACT_DIGITS)
-            *whole = *whole * 10 + (uint64_t)(**at - '0');
-    }
-    return (size_t)(*at - first);
-}
-
 /* Reads "e-07", if there is an exponent. */
 static bool read_exponent(const char **at, int *exponent)
 {
@@ -95,33 +75,17 @@ static bool read_exponent(const char **at, int *exponent)
     return true;
 }
 
-/* Rounds once if integer and power are exact doubles; else leaves it to the C library. */
-static double nearest(const char *text, uint64_t whole, int significant, int power)
-{
-    if (significant > EXACT_DIGITS || power > EXACT_POWER || power < -EXACT_POWER)
-        return strtod(text, NULL); /* attn never sets the locale */
-    return power < 0 ? (double)whole / POWERS[-power] : (double)whole * POWERS[power];
-}
-
 static size_t read_decimal(const char *text, struct printed_number *number)
 {
-    const char *at = text;
-    uint64_t whole = 0;
-    int significant = 0;
-    const size_t before = read_digits(&at, &whole, &significant);
-    size_t behind = 0;
-    if (before > 1 && *text == '0')
+    static const char DIGITS[] = "0123456789";
+    const size_t before = strspn(text, DIGITS), behind = text[before] == '.' ? strspn(text + before + 1, DIGITS) : 0;
+    const char *at = text + before + (text[before] == '.') + behind;
+    if (before + behind == 0 || (before > 1 && *text == '0'))
         return 0;
-    if (*at == '.') {
-        at++;
-        behind = read_digits(&at, &whole, &significant);
-    }
-    if (before + behind == 0)
-        return 0;
-    *number = (struct printed_number){.decimals = behind < PRINTED_MOST ? (int)behind : PRINTED_MOST};
+    *number = (struct printed_number){.decimals = (int)memory_smaller(behind, PRINTED_MOST)};
     if (read_exponent(&at, &number->exponent))
         number->kind = PRINTED_EXPONENT;
-    number->value = nearest(text, whole, significant, number->exponent - number->decimals);
+    decimal_to_double(text, (size_t)(at - text), &number->value);
     return (size_t)(at - text);
 }
 

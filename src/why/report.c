@@ -2,7 +2,7 @@
 #include "why/why.h"
 
 #include "base/wrap.h"
-#include "cli/option_line.h"
+#include "cli/option_text.h"
 #include "model/stages.h"
 
 #include <math.h>

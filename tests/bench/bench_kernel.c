@@ -314,25 +314,12 @@ static struct fused_backward_job backward_of(const struct operands *operands, co
 {
     const size_t size = dtype_size(operands->dtype), queries = operands->heads * operands->queries * operands->d,
                  keys = operands->heads * operands->keys * operands->d;
-    return (struct fused_backward_job){.query = job->query,
-                                       .key = job->key,
-                                       .value = job->value,
-                                       .context = job->context,
+    return (struct fused_backward_job){.forward = job,
                                        .lse = job->statistics->numbers,
                                        .grad_context = grad_context,
                                        .grad_query = allocate(queries * size),
                                        .grad_key = allocate(keys * size),
-                                       .grad_value = allocate(keys * size),
-                                       .heads = job->heads,
-                                       .queries = job->queries,
-                                       .keys = job->keys,
-                                       .d = job->d,
-                                       .d_v = job->d_v,
-                                       .mask = job->mask,
-                                       .scale = job->scale,
-                                       .softcap = job->softcap,
-                                       .threads = job->threads,
-                                       .kernel = job->kernel};
+                                       .grad_value = allocate(keys * size)};
 }
 
 static void free_backward(const struct fused_backward_job *job)
@@ -357,8 +344,9 @@ struct request {
 static void exact_grad_query(const struct operands *operands, const struct fused_backward_job *job, size_t head,
                              size_t row, double *sums)
 {
-    const size_t d = job->d, at = head * job->queries + row, size = 6 * d;
-    const struct span span = job->mask != NULL ? mask_span(job->mask, 0, row) : (struct span){.end = job->keys};
+    const size_t d = job->forward->d, at = head * job->forward->queries + row, size = 6 * d;
+    const struct span span =
+        job->forward->mask != NULL ? mask_span(job->forward->mask, 0, row) : (struct span){.end = job->forward->keys};
     double *query = allocate(size * sizeof *query), *key = query + d, *value = key + d, *grad = value + d, bias = 0;
     double *weighted = grad + d, *means = weighted + d, total = 0, delta = 0;
     memset(weighted, 0, 2 * d * sizeof *weighted);
@@ -372,12 +360,12 @@ static void exact_grad_query(const struct operands *operands, const struct fused
             score += query[k] * key[k];
             change += grad[k] * value[k];
         }
-        score *= job->scale;
-        const double share = job->softcap > 0 ? tanh(score / job->softcap) : 0;
-        if (job->mask != NULL)
-            mask_bias(job->mask, 0, head, row, j, 1, &bias);
-        const double weight = exp((job->softcap > 0 ? job->softcap * share : score) + bias);
-        const double slope = weight * (1 - share * share) * job->scale;
+        score *= job->forward->scale;
+        const double share = job->forward->softcap > 0 ? tanh(score / job->forward->softcap) : 0;
+        if (job->forward->mask != NULL)
+            mask_bias(job->forward->mask, 0, head, row, j, 1, &bias);
+        const double weight = exp((job->forward->softcap > 0 ? job->forward->softcap * share : score) + bias);
+        const double slope = weight * (1 - share * share) * job->forward->scale;
         total += weight;
         delta += weight * change;
         for (size_t k = 0; k < d; k++) {
@@ -392,14 +380,14 @@ static void exact_grad_query(const struct operands *operands, const struct fused
 
 static void check_backward(const struct operands *operands, const struct fused_backward_job *job)
 {
-    const size_t d = job->d;
+    const size_t d = job->forward->d;
     double *exact = allocate(2 * d * sizeof *exact), *got = exact + d;
     for (size_t i = 0; i < CHECKED_ROWS; i++) {
-        const size_t row = i * (job->queries - 1) / (CHECKED_ROWS - 1), head = i % job->heads;
+        const size_t row = i * (job->forward->queries - 1) / (CHECKED_ROWS - 1), head = i % job->forward->heads;
         exact_grad_query(operands, job, head, row, exact);
-        load_row(job->kernel->number, job->grad_query, head * job->queries + row, d, got);
+        load_row(job->forward->kernel->number, job->grad_query, head * job->forward->queries + row, d, got);
         for (size_t c = 0; c < d; c++)
-            if (!(fabs(exact[c] - got[c]) <= tolerance(job->kernel)))
+            if (!(fabs(exact[c] - got[c]) <= tolerance(job->forward->kernel)))
                 give_up("a row of grad_query differs from the sums in double");
     }
     free(exact);
@@ -420,7 +408,7 @@ static void measure_backward(const struct operands *operands, struct fused_job *
     struct fused_backward_job job = backward_of(operands, forward, grad_context);
     run_backward(&job);
     check_backward(operands, &job);
-    printf("%.1f\n", 10.0 * (double)(job.heads * d) * pairs / best_of(run_backward, &job) * 1e-9);
+    printf("%.1f\n", 10.0 * (double)(forward->heads * d) * pairs / best_of(run_backward, &job) * 1e-9);
     free_backward(&job), free(lse.numbers), free(grad_context);
 }
 

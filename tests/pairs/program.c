@@ -194,3 +194,8 @@ bool program_is_installed(const char *name)
     free(output);
     return status == 0;
 }
+
+bool program_may_write(const char *format)
+{
+    return (strcmp(format, "png") != 0 && strcmp(format, "pdf") != 0) || program_is_installed("rsvg-convert");
+}

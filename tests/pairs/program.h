@@ -45,4 +45,7 @@ int program_command(const char *const *words, unsigned seconds, char **output);
 /* Whether the machine has a command of that name. */
 bool program_is_installed(const char *name);
 
+/* Whether attn can write that format here: PNG and PDF need rsvg-convert. */
+bool program_may_write(const char *format);
+
 #endif

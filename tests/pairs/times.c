@@ -72,7 +72,7 @@ void times_check(bool sample)
     for (size_t row = 0; row < row_count; row++) {
         const double most = MOST_TIMES * time_of(path, rows[row], "json", NULL);
         for (size_t i = 0; formats[i] != NULL; i++)
-            if (format_is_written(COMMAND_SELF, &FORMATS[i]) && (!sample || i % row_count == row))
+            if (format_is_written(COMMAND_SELF, &FORMATS[i]) && program_may_write(formats[i]) && (!sample || i % row_count == row))
                 check_time(path, rows[row], formats[i], NULL, most);
         for (size_t i = 0; i < VIEW_COUNT; i++)
             if (!sample || i % row_count == row)

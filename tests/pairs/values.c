@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "values.h"
 #include "model/stage_id.h"
+#include "program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,7 +107,8 @@ static void add_by_kind(struct values *values, const struct option_row *option)
         break;
     case OPTION_CHOICE:
         for (size_t i = 0; option->choices[i] != NULL; i++)
-            add(values, option, option->choices[i]);
+            if (option != &OPTIONS[OPTION_FORMAT] || program_may_write(option->choices[i]))
+                add(values, option, option->choices[i]);
         break;
     case OPTION_WHOLE:
         add(values, option, keep(option->minimum));

@@ -61,12 +61,8 @@ def _remove(folder: str, process: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@functools.lru_cache(maxsize=None)
 def options() -> Dict[str, str]:
     """The options by their keywords, as the help of the program lists them: the word for the argument, "" of a flag."""
-    return _options(path())
-
-
-@functools.lru_cache(maxsize=None)
-def _options(_program: str) -> Dict[str, str]:
     rows = re.findall(r"^ +(?:-\w, )?--([a-z-]+)(?: (\S+))?(?=  |$)", run("help", "all"), re.MULTILINE)
     return {name.replace("-", "_"): argument for name, argument in rows}

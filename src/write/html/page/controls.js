@@ -94,7 +94,7 @@ function showSettings() {
         for (const input of controls.inputs.has(name) ? controls.inputs.get(name).inputs : [])
             if (input.type === 'checkbox') input.checked = value === true;
             else if (document.activeElement !== input || input.type !== 'number')
-                input.value = value === null || (input.type === 'number' && UNSET[name]?.[0] === value) ? '' : String(value);
+                input.value = value === null || (input.type === 'number' && UNSET[name]?.[0] === value) ? '' : String(typeof value === 'number' ? Number(value.toPrecision(6)) : value);
     }
 }
 

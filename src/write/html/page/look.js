@@ -5,7 +5,7 @@
  * 'query', a 'key', or a 'column' of numbers; so one choice of a query and a key marks its cell in all tables. */
 
 const state = {
-    item: 0, head: job.head, name: '', mode: 'after', layer: 'numbers', allHeads: false, allRows: false, byRow: false,
+    item: 0, head: job.head, name: '', mode: 'after', layer: 'numbers', byRow: false,
     at: { query: 0, key: 0, down: 0, across: 0 }, /* down and across: of columns */
     pointed: null, /* { name, row, column } under the pointer */
 };
@@ -205,6 +205,7 @@ const ROW_SENTENCES = {
 };
 
 function rowSentence(name) {
+    if (state.layer === 'gradients') return 'How much the loss changes for a small change of each number of this table.';
     const stem = /^W_(query|key|value)(\.weight)?$/.exec(name);
     if (stem) return `Each column makes one number of every ${stem[1]}: a token times this column, added up.`;
     if (/bias$/.test(name)) return 'One number for each column, added at the end.';
