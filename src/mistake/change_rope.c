@@ -302,29 +302,23 @@ CHANGE(ROPE_PAST_MISSING, problem->rotation.past == 0 ? "there is no past"
 static const char ONE_AXIS[] = "all axes have the same positions";
 
 /* Gives each axis the coordinates of another one, or (ROPE_AXES) the numbers of the tokens. */
-static const char *take_axes(struct recipe *recipe, const size_t from[ROPE_AXES])
-{
-    struct problem_rotation *rotation = &recipe->problem.rotation;
-    const double *right = rotation->settings.coordinates;
-    const size_t count = ROPE_AXES * (recipe->problem.size.keys - rotation->past);
-    double *others = arena_allocate(recipe->arena, count, sizeof *others, recipe->error);
-    for (size_t i = 0; i < count && others != NULL && right != NULL; i++) {
-        const size_t axis = from[i % ROPE_AXES], row = i / ROPE_AXES;
-        if (axis < ROPE_AXES && axis != i % ROPE_AXES && !rotation->settings.axes.has[axis])
-            return "positions lack an axis";
-        others[i] = axis < ROPE_AXES ? right[row * ROPE_AXES + axis] : (double)row;
-    }
-    rotation->rope.coordinates = rotation->settings.coordinates = others;
-    change_steps(recipe, BOTH, NULL);
-    return right == NULL ? ONE_AXIS : NULL;
-}
-
-/* The forms: which row each axis has, or the numbers of the tokens. */
 CHANGE_BY(ROPE_AXES_ROWS)
 {
     static const size_t FROM[][ROPE_AXES] = {{0, 2, 1}, {1, 0, 2}, {2, 1, 0}, {1, 2, 0}, {2, 0, 1},
                                              {0, 0, 0}, {1, 1, 1}, {2, 2, 2}, {3, 3, 3}};
-    return take_axes(recipe, FROM[(size_t)form]);
+    const struct rope_settings *right = &problem->rotation.settings;
+    const size_t count = ROPE_AXES * (problem->size.keys - problem->rotation.past);
+    double *others = arena_allocate(recipe->arena, count, sizeof *others, recipe->error);
+    for (size_t i = 0; i < count && others != NULL && right->coordinates != NULL; i++) {
+        const size_t own = i % ROPE_AXES, axis = FROM[(size_t)form][own], row = i / ROPE_AXES;
+        if (axis < ROPE_AXES && axis != own && !right->axes.has[axis])
+            return "positions lack an axis";
+        others[i] = axis < ROPE_AXES ? right->coordinates[row * ROPE_AXES + axis] : (double)row;
+    }
+    if (right->coordinates == NULL)
+        return ONE_AXIS;
+    problem->rotation.rope.coordinates = problem->rotation.settings.coordinates = others;
+    return change_steps(recipe, BOTH, NULL);
 }
 
 /* The forms: in turn, in turn without limits, in blocks, the axes or only their counts reversed, frequencies that start
