@@ -141,6 +141,13 @@ for walk in "causal data/inputs.json" "multihead data/trained.json -q 5" "sdpa d
     check "every motion ends within its time" sh -c '! grep -oE "[0-9.]+%" "$0" | awk "\$1 + 0 > 100" | grep .' "$scratch/walk.svg"
 done
 "$attn" causal data/inputs.json --animate -o "$scratch/walk.svg"
+awk 'BEGIN { printf "{\"inputs\": ["; for (i = 0; i < 40; i++) printf "%s[%d, %d]", i ? "," : "", i % 3, i % 5; print "]}" }' >"$scratch/forty.json"
+echo '{"inputs": [[1, 2], [0, 1], [1, 1]]}' >"$scratch/three.json"
+"$attn" causal "$scratch/three.json" --animate -o "$scratch/nameless.svg"
+check "a factor with a sign has brackets" grep -q ' = −0.26 × 0.43 + (−0.08) × (−1.64) ≈ 0.02<' "$scratch/nameless.svg"
+check "a token without a name is called one" grep -q '>query of token 3<' "$scratch/nameless.svg"
+"$attn" causal "$scratch/forty.json" --entropy -o "$scratch/forty.svg"
+check "forty rows have their entropy" test "$(grep -c '>entropy<\|>1\.00<' "$scratch/forty.svg")" -ge 10
 check "six tokens in less than 100 KB" test "$(wc -c <"$scratch/walk.svg")" -lt 102400
 check "still where the reader asks for that" grep -q '^@media (prefers-reduced-motion:reduce){g{animation:none' "$scratch/walk.svg"
 check "a score for each key, and for each share a value" test "$(grep -c ' key of .* ≈ ' "$scratch/walk.svg") \

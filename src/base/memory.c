@@ -36,14 +36,6 @@ struct arena_kept {
     size_t mapped;
 };
 
-bool memory_multiply(size_t a, size_t b, size_t *product)
-{
-    if (a != 0 && b > SIZE_MAX / a)
-        return false;
-    *product = a * b;
-    return true;
-}
-
 uint64_t memory_number(const unsigned char *bytes, size_t size)
 {
     uint64_t number = 0;
@@ -115,10 +107,8 @@ static struct arena_block *block_for(struct arena *arena, size_t bytes)
 void *arena_allocate(struct arena *arena, size_t count, size_t size, struct error *error)
 {
     const size_t alignment = _Alignof(max_align_t);
-    size_t bytes;
-    struct arena_block *block = NULL;
-    if (memory_multiply(count, size, &bytes) && bytes <= SIZE_MAX - alignment)
-        block = block_for(arena, bytes);
+    const size_t bytes = memory_product(count, size);
+    struct arena_block *block = bytes <= SIZE_MAX - alignment ? block_for(arena, bytes) : NULL;
     if (block == NULL) {
         if (error != NULL)
             error->memory = error_system(error, 0, "not enough memory for %zu x %zu bytes", count, size) != STATUS_OK;

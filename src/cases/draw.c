@@ -495,8 +495,7 @@ static enum status draw_operands(struct case_drawing *drawing)
     for (size_t i = 0; i < 3; i++) {
         size_t count = 1;
         for (size_t axis = 0; axis < 4; axis++)
-            if (!memory_multiply(count, shapes[i][axis], &count))
-                count = SIZE_MAX; /* which no memory has */
+            count = memory_product(count, shapes[i][axis]);
         *drawn[i] = arena_allocate(drawing->arena, count, sizeof **drawn[i], drawing->error);
         if (*drawn[i] == NULL || draw_normal(drawing, *drawn[i], count) != STATUS_OK)
             return STATUS_SYSTEM;

@@ -27,11 +27,8 @@ static enum status create_track(struct row_stream *rows, size_t most, struct are
 {
     const struct problem *problem = rows->problem;
     struct dropout_track *track = arena_allocate(arena, 1, sizeof *track, error);
-    size_t matrices, all, kept;
-    if (!memory_multiply(problem->size.items, problem->size.heads, &matrices) ||
-        !memory_multiply(matrices, problem->size.queries, &all) || !memory_multiply(most, problem->size.keys, &kept))
-        return error_system(error, 0, "not enough memory: too many rows of weights");
-    rows->kept = arena_allocate(arena, kept, sizeof *rows->kept, error);
+    const size_t all = problem->size.items * problem->size.heads * problem->size.queries; /* rows of query */
+    rows->kept = arena_allocate(arena, memory_product(most, problem->size.keys), sizeof *rows->kept, error);
     if (track == NULL || rows->kept == NULL)
         return error->status;
     *track = (struct dropout_track){.generator = problem->drop.generator,
@@ -357,14 +354,11 @@ static enum status create_shown(struct row_stream *rows, struct arena *arena, st
 {
     const struct problem *problem = rows->problem;
     const size_t matrices = problem->size.items * problem->size.heads;
-    size_t count, numbers;
     lay_out_shown(rows);
     if (rows->shown_width == 0)
         return STATUS_OK;
-    if (!memory_multiply(matrices, rows->attention->computed_rows, &count) ||
-        !memory_multiply(count, rows->shown_width, &numbers))
-        return error_system(error, 0, "not enough memory: too many rows to show");
-    rows->shown = arena_allocate(arena, numbers, sizeof rows->shown[0], error);
+    rows->shown = arena_allocate(arena, memory_product(matrices * rows->attention->computed_rows, rows->shown_width),
+                                 sizeof rows->shown[0], error);
     rows->made = arena_allocate(arena, matrices, sizeof rows->made[0], error);
     if (rows->shown == NULL || rows->made == NULL)
         return error->status;
@@ -383,15 +377,11 @@ enum status row_stream_create(struct row_stream *rows, const struct problem *pro
                        memory_larger(memory_larger(ROW_STREAM_WRITTEN / problem->size.keys, 1), attention->threads));
     const size_t most = memory_larger(memory_larger(rows->block, rows->most), TEXT_ELIDED);
     const size_t columns = attention->fused ? 1 : memory_larger(problem->size.keys, problem->size.d_value);
-    size_t numbers, width, outputs;
-    if (!memory_multiply(rows->block, columns, &numbers) ||
-        !memory_multiply(problem->size.heads, problem->size.d_value, &width) ||
-        !memory_multiply(width, rows->block, &width) ||
-        !memory_multiply(output_columns_of(problem), rows->block, &outputs))
-        return error_system(error, 0, "not enough memory: too many numbers in a row");
-    rows->numbers = arena_allocate(arena, numbers, sizeof *rows->numbers, error);
-    rows->side_by_side = arena_allocate(arena, width, sizeof *rows->side_by_side, error);
-    rows->outputs = arena_allocate(arena, outputs, sizeof *rows->outputs, error);
+    const size_t width = problem->size.heads * problem->size.d_value; /* of a row of query's value */
+    rows->numbers = arena_allocate(arena, memory_product(rows->block, columns), sizeof *rows->numbers, error);
+    rows->side_by_side = arena_allocate(arena, memory_product(rows->block, width), sizeof *rows->side_by_side, error);
+    rows->outputs =
+        arena_allocate(arena, memory_product(rows->block, output_columns_of(problem)), sizeof *rows->outputs, error);
     for (int i = 0; i < 2 && problem->size.words > 0; i++)
         rows->words[i] = arena_allocate(arena, memory_larger(problem->size.d_in, problem->size.words),
                                         sizeof *rows->words[i], error);

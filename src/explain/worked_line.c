@@ -25,11 +25,8 @@ const char *const WORKED_LINE_FUNCTIONS[WORKED_LINE_FUNCTION_COUNT] = {
 enum status worked_line_create(struct worked_line *lines, struct output *output, size_t terms, struct arena *arena,
                                struct error *error)
 {
-    size_t cells;
     *lines = (struct worked_line){.output = output};
-    if (!memory_multiply(terms, CELLS_PER_TERM, &cells))
-        return error_system(error, 0, "not enough memory: too many terms to explain");
-    lines->room = cells + CELLS_BESIDE;
+    lines->room = memory_sum(memory_product(terms, CELLS_PER_TERM), CELLS_BESIDE);
     lines->cells = arena_allocate(arena, lines->room, sizeof lines->cells[0], error);
     return lines->cells == NULL ? error->status : STATUS_OK;
 }

@@ -71,32 +71,19 @@ static uint64_t block_work(const struct fused_job *job, size_t item, size_t firs
     return work;
 }
 
-static bool add_bytes(size_t bytes, size_t *all)
-{
-    if (bytes > SIZE_MAX / (MOST_TILES + 1) - *all)
-        return false;
-    *all += bytes;
-    return true;
-}
-
-static bool add_rows(const struct plan *plan, size_t rows, size_t *all)
-{
-    return add_bytes(plan->kernel->context_bytes(rows), all);
-}
-
-/* False if no size_t holds the scratch of one thread. */
-static bool plan_sizes(struct plan *plan)
+static void plan_sizes(struct plan *plan)
 {
     const struct fused_job *job = plan->job;
     const struct kernel *kernel = plan->kernel;
-    const size_t rows = plan->biased || plan->relative ? 2 * KERNEL_KEYS : KERNEL_KEYS;
+    const size_t rows = plan->biased || plan->relative ? 2 * KERNEL_KEYS : KERNEL_KEYS,
+                 context = kernel->context_bytes(job->d_v),
+                 earlier = memory_sum(context, kernel->context_bytes((size_t)EARLIER_ROWS + plan->logs));
     plan->keys_bytes = kernel->keys_bytes(job->d, job->d_v);
-    return (job->row_sink.take == NULL || add_rows(plan, job->d_v, &plan->rows_bytes)) &&
-           add_bytes(kernel->query_bytes(job->d), &plan->tile_bytes) && add_rows(plan, job->d_v, &plan->tile_bytes) &&
-           add_rows(plan, (size_t)TILE_ROWS + plan->logs, &plan->tile_bytes) &&
-           add_rows(plan, rows + BLOCK_ROWS, &plan->block_bytes) && add_bytes(plan->keys_bytes, &plan->block_bytes) &&
-           (!plan->grouped || (add_rows(plan, job->d_v, &plan->tile_bytes) &&
-                               add_rows(plan, (size_t)EARLIER_ROWS + plan->logs, &plan->tile_bytes)));
+    plan->rows_bytes = job->row_sink.take != NULL ? context : 0;
+    plan->tile_bytes = memory_sum(memory_sum(kernel->query_bytes(job->d), context),
+                                  kernel->context_bytes((size_t)TILE_ROWS + plan->logs));
+    plan->tile_bytes = memory_sum(plan->tile_bytes, plan->grouped ? earlier : 0);
+    plan->block_bytes = memory_sum(kernel->context_bytes(rows + BLOCK_ROWS), plan->keys_bytes);
 }
 
 bool fused_takes_scale(enum dtype number, double scale)
@@ -150,7 +137,7 @@ static void plan_tasks(struct plan *plan)
     plan->threads = work_threads(job->threads, work * (double)(job->d + job->d_v));
     plan->tiles = memory_smaller(plan->kernel->task_queries / lanes, MOST_TILES);
     while (plan->tiles > 1 &&
-           (plan->tiles * plan->tile_bytes > TASK_BYTES ||
+           (memory_product(plan->tiles, plan->tile_bytes) > TASK_BYTES ||
             rows * work_ceil_divide(job->queries, plan->tiles * lanes) < (size_t)plan->threads * TASKS_PER_THREAD))
         plan->tiles /= 2;
     plan->blocks = work_ceil_divide(job->queries, plan->tiles * lanes);
@@ -161,7 +148,7 @@ static void plan_tasks(struct plan *plan)
 
 static size_t thread_bytes(const struct plan *plan)
 {
-    return plan->block_bytes + plan->tiles * (plan->tile_bytes + plan->rows_bytes);
+    return memory_sum(plan->block_bytes, memory_product(plan->tiles, memory_sum(plan->tile_bytes, plan->rows_bytes)));
 }
 
 /* Returns the bytes of scratch; SIZE_MAX on overflow. */
@@ -183,8 +170,7 @@ static size_t make_plan(struct plan *plan, const struct fused_job *job)
         plan->logs = plan->logs || job->statistics[i].takes_logs;
     plan->heads_per_tile = share_tiles(plan);
     plan_units(plan);
-    if (!plan_sizes(plan))
-        return SIZE_MAX;
+    plan_sizes(plan);
     plan_tasks(plan);
     return work_scratch_bytes(0, thread_bytes(plan), plan->threads);
 }

@@ -50,11 +50,6 @@ struct plan {
     struct work_counter counter;
 };
 
-static size_t add(size_t a, size_t b)
-{
-    return a > SIZE_MAX - b ? SIZE_MAX : a + b;
-}
-
 /* Adjusts scores for ALiBi, T5's table and the softcap, as the forward pass does. A scale that is not positive
  * multiplies before the mask forbids keys. */
 static void plan_units(struct plan *plan)
@@ -108,7 +103,7 @@ static void lay_packed(struct plan *plan)
     };
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         *kinds[i].packed = (struct packed){plan->head_bytes, kernel->context_bytes(kinds[i].rows)};
-        plan->head_bytes = add(plan->head_bytes, work_bytes(kinds[i].packed->bytes, kinds[i].count, 1));
+        plan->head_bytes = memory_sum(plan->head_bytes, work_bytes(kinds[i].packed->bytes, kinds[i].count, 1));
     }
 }
 

@@ -344,14 +344,12 @@ INLINE float widen_f16(uint16_t bits)
 /* A packed query, then room for its widened rows. */
 static size_t widened_query_bytes(size_t d)
 {
-    const size_t one = packed_bytes(d);
-    return one > SIZE_MAX / 2 ? SIZE_MAX : 2 * one;
+    return memory_product(packed_bytes(d), 2);
 }
 
 static size_t widened_keys_bytes(size_t d, size_t d_v)
 {
-    const size_t most = SIZE_MAX / KERNEL_KEYS / sizeof(float) / 2 - KERNEL_ALIGNMENT;
-    return d > most || d_v > most ? SIZE_MAX : KERNEL_KEYS * (d + d_v) * sizeof(float);
+    return memory_product(memory_sum(d, d_v), KERNEL_KEYS * sizeof(float));
 }
 
 static struct kernel_keys widened(const struct kernel_keys *keys)

@@ -15,6 +15,7 @@
  *
  * ROWS x VECTORS sums, VECTORS rows of B and one broadcast scalar must fit the registers. */
 #include "kernel/kernel.h"
+#include "kernel/work.h"
 
 #include <float.h>
 #include <math.h>
@@ -287,10 +288,7 @@ static void unpack(const void *context, size_t lane, size_t count, size_t d_v, v
 /* Bytes of so many rows of W numbers. */
 static size_t packed_bytes(size_t rows)
 {
-    const size_t row = LANES * sizeof(number);
-    return rows > (SIZE_MAX - KERNEL_ALIGNMENT) / row
-               ? SIZE_MAX
-               : (rows * row + KERNEL_ALIGNMENT - 1) / KERNEL_ALIGNMENT * KERNEL_ALIGNMENT;
+    return work_bytes(rows, LANES, sizeof(number));
 }
 
 /* Minus infinity in the lanes whose range excludes `key`. */

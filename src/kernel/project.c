@@ -45,7 +45,6 @@ static size_t make_plan(struct plan *plan, const struct project_job *projection)
     plan->threads = work_threads(projection->threads, work * (double)projection->d_in);
     plan->counter.progress = &projection->progress;
     plan->counter.total = (double)all_rows(projection) * (double)panels;
-    size_t packed;
     plan->panel_bytes = work_bytes(projection->d_in, lanes, plan->size);
     const size_t most = memory_larger(PIECE_BYTES / plan->panel_bytes, 1);
     plan->task_panels = memory_smaller(TASK_PANELS, most);
@@ -53,9 +52,8 @@ static size_t make_plan(struct plan *plan, const struct project_job *projection)
     plan->piece_panels = plan->streamed
                              ? plan->threads
                              : memory_smaller(panels, most / plan->task_panels * plan->task_panels * plan->threads);
-    if (!memory_multiply(plan->panel_bytes, plan->piece_panels, &packed))
-        return SIZE_MAX;
-    return work_scratch_bytes(packed, WIDENED * lanes * plan->size, plan->threads);
+    return work_scratch_bytes(memory_product(plan->panel_bytes, plan->piece_panels), WIDENED * lanes * plan->size,
+                              plan->threads);
 }
 
 static char *own_numbers(const struct plan *plan, unsigned thread)

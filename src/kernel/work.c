@@ -25,11 +25,7 @@ unsigned work_threads(unsigned threads, double multiply_adds)
 
 size_t work_scratch_bytes(size_t shared, size_t own, unsigned threads)
 {
-    size_t all;
-    if (!memory_multiply(own, threads, &all) || all > SIZE_MAX - KERNEL_ALIGNMENT ||
-        shared > SIZE_MAX - KERNEL_ALIGNMENT - all)
-        return SIZE_MAX;
-    return all + shared + KERNEL_ALIGNMENT;
+    return memory_sum(memory_sum(memory_product(own, threads), shared), KERNEL_ALIGNMENT);
 }
 
 void *work_scratch(struct arena *arena, size_t bytes, struct error *error)
@@ -42,9 +38,7 @@ void *work_scratch(struct arena *arena, size_t bytes, struct error *error)
 
 size_t work_bytes(size_t a, size_t b, size_t size)
 {
-    size_t product, bytes;
-    if (!memory_multiply(a, b, &product) || !memory_multiply(product, size, &bytes) ||
-        bytes > SIZE_MAX - KERNEL_ALIGNMENT)
-        return SIZE_MAX;
-    return work_ceil_divide(bytes, KERNEL_ALIGNMENT) * KERNEL_ALIGNMENT;
+    const size_t bytes = memory_product(memory_product(a, b), size);
+    return bytes > SIZE_MAX - KERNEL_ALIGNMENT ? SIZE_MAX
+                                               : work_ceil_divide(bytes, KERNEL_ALIGNMENT) * KERNEL_ALIGNMENT;
 }

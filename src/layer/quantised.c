@@ -312,8 +312,7 @@ static enum status check_blocks(const struct weight *weight, enum part part)
     const struct stored *stored = &weight->part[part];
     const size_t down = weight->row->across ? weight->across : weight->down,
                  across = weight->row->across ? weight->down : weight->across;
-    if (stored->look->count / down == across && stored->look->count % down == 0 &&
-        (down == 1 || across == 1 || stored->rows == down))
+    if (stored->rows == down && stored->columns == across)
         return STATUS_OK;
     return contradicts(weight, part, "%zu x %zu, one for each block of the weight", down, across);
 }
@@ -399,8 +398,8 @@ static enum status set_codes(struct weight *weight, enum part part, struct codes
 /* Words for so many codes, which are at least one; 0 where their bits overflow. */
 static size_t words_for(const struct codes *codes, size_t numbers)
 {
-    size_t bits;
-    return memory_multiply(numbers, codes->bits, &bits) ? (bits - 1) / codes->word + 1 : 0;
+    const size_t bits = memory_product(numbers, codes->bits);
+    return bits < SIZE_MAX ? (bits - 1) / codes->word + 1 : 0;
 }
 
 /* Finds the rows and columns of the weight, and its blocks. */
@@ -410,7 +409,8 @@ static enum status measure(struct weight *weight)
     const struct stored *stored = codes->stored, *shape = &weight->part[SHAPE];
     const size_t words = codes->down ? stored->rows : stored->columns,
                  others = codes->down ? stored->columns : stored->rows;
-    size_t bits, numbers = memory_multiply(words, codes->word, &bits) ? bits / codes->bits : 0;
+    const size_t bits = memory_product(words, codes->word);
+    size_t numbers = bits < SIZE_MAX ? bits / codes->bits : 0;
     double sizes[2] = {0, 0};
     if (shape->look != NULL) {
         if (shape->look->count == 2 && dtype_is_whole(shape->tensor.dtype))
@@ -519,8 +519,9 @@ static enum status read_weight(struct quantised *quantised, const char *name, st
                                struct error *error)
 {
     const struct config_value how = how_of(quantised->config);
-    if (!quantised->checked && quantised_check(quantised->config, error) != STATUS_OK)
-        return error->status;
+    const enum status checked = quantised->checked ? STATUS_OK : quantised_check(quantised->config, error);
+    if (checked != STATUS_OK)
+        return checked;
     quantised->checked = true;
     const cJSON *groups = cJSON_GetObjectItemCaseSensitive(how.item, "config_groups");
     struct error first = {0};

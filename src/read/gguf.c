@@ -197,7 +197,8 @@ static enum status take_shape(struct cursor *cursor, struct named_tensor *tensor
     for (size_t axis = tensor->bytes.rank; axis-- > 0;) {
         const uint64_t size = take_number(cursor, 8);
         tensor->bytes.shape[axis] = (size_t)size;
-        if (size > SIZE_MAX || !memory_multiply(tensor->count, (size_t)size, &tensor->count))
+        tensor->count = memory_product(tensor->count, (size_t)size);
+        if (size > SIZE_MAX || tensor->count == SIZE_MAX)
             return refuse(cursor, TOO_LARGE);
     }
     *row = rank > 0 ? tensor->bytes.shape[rank - 1] : 1;
@@ -228,7 +229,8 @@ static enum status take_tensor(struct cursor *cursor, struct named_tensor *tenso
         return refuse(cursor, "rows of %zu numbers; expected a multiple of %zu, a block of %s", row, numbers,
                       tensor->dtype);
     const size_t bytes = tensor->block != NULL ? tensor->block->bytes : dtype_size(tensor->bytes.dtype);
-    return memory_multiply(tensor->count / numbers, bytes, &tensor->size) ? STATUS_OK : refuse(cursor, TOO_LARGE);
+    tensor->size = memory_product(tensor->count / numbers, bytes);
+    return tensor->size < SIZE_MAX ? STATUS_OK : refuse(cursor, TOO_LARGE);
 }
 
 /* Tensors begin at multiples of the alignment, counted from the first multiple after the header. 0 after an error. */

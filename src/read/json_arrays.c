@@ -43,8 +43,7 @@ static void *grown(void *items, size_t count, size_t size, size_t *room)
     if (count < *room)
         return items;
     const size_t larger = *room > 0 ? *room * 2 : FIRST_ROOM;
-    size_t bytes;
-    items = larger > *room && memory_multiply(larger, size, &bytes) ? realloc(items, bytes) : NULL;
+    items = realloc(items, larger * size);
     *room = items != NULL ? larger : *room;
     return items;
 }

@@ -97,7 +97,8 @@ static enum status take_size(struct reader *reader, size_t *size)
     *size = 0;
     for (; reader->at < reader->end && text_is_digit(*reader->at); reader->at++) {
         const size_t digit = (size_t)(*reader->at - '0');
-        if (!memory_multiply(*size, 10, size) || *size > SIZE_MAX - digit)
+        *size = memory_product(*size, 10);
+        if (*size >= SIZE_MAX - digit)
             return error_usage(reader->error, "%s: the shape is larger than any memory", reader->source);
         *size += digit;
     }
@@ -121,8 +122,7 @@ static enum status take_shape(struct reader *reader, struct npy_array *array)
         if (array->bytes.rank < TENSOR_RANK)
             array->bytes.shape[array->bytes.rank] = size;
         array->bytes.rank++;
-        if (!memory_multiply(array->count, size, &array->count))
-            array->count = SIZE_MAX;
+        array->count = memory_product(array->count, size);
         skip_blanks(reader);
         comma = next_is(reader, ',');
         if (comma && take(reader, ',') != STATUS_OK)
@@ -232,9 +232,10 @@ static enum status check_size(const char *source, struct npy_array *array, struc
     struct tensor_bytes *bytes = &array->bytes;
     const struct tensor tensor = {.rank = bytes->rank,
                                   .shape = {bytes->shape[0], bytes->shape[1], bytes->shape[2], bytes->shape[3]}};
-    size_t size, stride = 1;
+    const size_t size = memory_product(array->count, dtype_size(bytes->dtype));
     const char *shape = SHAPE_TEXT(&tensor);
-    if (array->count == SIZE_MAX || !memory_multiply(array->count, dtype_size(bytes->dtype), &size))
+    size_t stride = 1;
+    if (size == SIZE_MAX)
         return error_usage(error, "%s: %s of %s are larger than any memory", source, shape, dtype_name(bytes->dtype));
     const bool cut = array->size < size;
     if (array->size != size)

@@ -179,12 +179,14 @@ static enum status take_axes(const struct reading *reading, const struct pickle_
     bytes->strided = true;
     bytes->rank = sizes->items.count;
     for (size_t axis = 0; axis < bytes->rank; axis++) {
-        size_t size, stride, reach = 0;
+        size_t size, stride;
         if (!take_size(sizes->items.items[axis], &size) || !take_size(strides->items.items[axis], &stride))
             return wrong(reading, tensor, "a size or a stride is no whole number from 0 on");
-        if (!memory_multiply(tensor->count, size, &tensor->count))
+        tensor->count = memory_product(tensor->count, size);
+        if (tensor->count == SIZE_MAX)
             return wrong(reading, tensor, "its shape is larger than any memory");
-        fits = fits && (size == 0 || memory_multiply(size - 1, stride, &reach)) && reach <= SIZE_MAX / 2 - last;
+        const size_t reach = size > 0 ? memory_product(size - 1, stride) : 0;
+        fits = fits && reach <= SIZE_MAX / 2 - last;
         last += fits ? reach : 0;
         if (axis < TENSOR_RANK) {
             bytes->shape[axis] = size;
@@ -229,11 +231,10 @@ static enum status take_tensor(struct reading *reading, const struct pickle_valu
 static enum status check_place(const struct reading *reading, struct named_tensor *tensor, const struct view *view)
 {
     const char *source = reading->zip->source, *name = tensor->name;
-    size_t size = 0;
     if (tensor->bytes.dtype == DTYPE_COUNT)
         return STATUS_OK; /* attn does not read it, and does not know the size of its numbers */
     const size_t there = view->storage->length, one = dtype_size(tensor->bytes.dtype);
-    if (!memory_multiply(view->numbers, view->untyped ? 1 : one, &size) || size != there)
+    if (memory_product(view->numbers, view->untyped ? 1 : one) != there)
         return error_usage(reading->tensors.error, "%s: %s: a storage of %zu %s, but '%s' has %zu bytes", source, name,
                            view->numbers, view->untyped ? "bytes" : dtype_name(tensor->bytes.dtype),
                            view->storage->name, there);
@@ -249,11 +250,11 @@ static enum status check_place(const struct reading *reading, struct named_tenso
 static enum status check_copy(struct reading *reading, const struct named_tensor *tensor)
 {
     const size_t room = reading->zip->length + MOST_REPEATED - reading->copied;
-    size_t size;
+    const size_t size = memory_product(tensor->count, dtype_size(tensor->bytes.dtype));
     if ((tensor->use != NAMED_READ && tensor->use != NAMED_LIST) || !named_tensor_is_usable(tensor) ||
         tensor_bytes_stay(&tensor->bytes))
         return STATUS_OK;
-    if (!memory_multiply(tensor->count, dtype_size(tensor->bytes.dtype), &size) || size > room)
+    if (size > room)
         return wrong(reading, tensor,
                      "its numbers are repeated or reordered views of more than the file holds; "
                      "expected .contiguous() before torch.save");

@@ -62,7 +62,8 @@ static enum status take_shape(const struct json_reader *reader, const cJSON *sha
         size_t size;
         if (take_number(reader, item, "shape", &size) != STATUS_OK)
             return reader->error->status;
-        if (!memory_multiply(tensor->count, size, &tensor->count))
+        tensor->count = memory_product(tensor->count, size);
+        if (tensor->count == SIZE_MAX)
             return json_wrong(reader, "its shape is larger than any memory");
         if (bytes->rank < TENSOR_RANK)
             bytes->shape[bytes->rank] = size;
@@ -92,14 +93,13 @@ static enum status take_extent(const struct file *file, const cJSON *offsets, st
 static enum status check_size(const struct json_reader *reader, const struct named_tensor *tensor,
                               const struct extent *extent)
 {
-    size_t size = 0;
     if (tensor->bytes.dtype == DTYPE_COUNT)
         return STATUS_OK; /* ignored: only the extent can be checked */
-    const bool fits = memory_multiply(tensor->count, dtype_size(tensor->bytes.dtype), &size);
-    if (fits && size == extent->end - extent->begin)
+    const size_t size = memory_product(tensor->count, dtype_size(tensor->bytes.dtype));
+    if (size == extent->end - extent->begin)
         return STATUS_OK;
     return json_wrong(reader, "data_offsets: %zu to %zu are %zu bytes, but shape and dtype need %s%zu", extent->begin,
-                      extent->end, extent->end - extent->begin, fits ? "" : "more than ", fits ? size : SIZE_MAX);
+                      extent->end, extent->end - extent->begin, size < SIZE_MAX ? "" : "more than ", size);
 }
 
 /* Reads the three members of a tensor's description, dtype, shape and data_offsets, in any order. */

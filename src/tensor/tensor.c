@@ -40,7 +40,8 @@ enum status tensor_create(struct tensor *tensor, enum dtype dtype, size_t rank, 
     *tensor = (struct tensor){.rank = rank, .dtype = dtype};
     for (size_t axis = 0; axis < rank; axis++) {
         tensor->shape[axis] = shape[axis];
-        if (!memory_multiply(count, shape[axis], &count))
+        count = memory_product(count, shape[axis]);
+        if (count == SIZE_MAX)
             return error_system(error, 0, "not enough memory: a tensor of too many numbers");
     }
     tensor->data = arena_allocate(arena, count, dtype_size(dtype), error);

@@ -4,13 +4,12 @@
 
 enum { LEAST_STREAMED = 1 << 16 }; /* bytes: less is written in no time */
 
-enum status write_raw_size(const struct result_table *table, size_t *size, struct error *error)
+size_t write_raw_size(const struct result_table *table)
 {
-    *size = dtype_size(table->dtype);
+    size_t size = dtype_size(table->dtype);
     for (size_t axis = 0; axis < table->rank; axis++)
-        if (!memory_multiply(*size, table->shape[axis], size))
-            return error_system(error, 0, "%s is larger than any file", table->name);
-    return STATUS_OK;
+        size = memory_product(size, table->shape[axis]);
+    return size;
 }
 
 /* Whether to write the table while it is computed: a long context of the fused path. Not a part: its header depends
@@ -26,23 +25,19 @@ static bool is_streamed(const struct writing *writing, const struct result_table
 enum status write_raw_expect(const struct writing *writing, size_t header)
 {
     struct result *result = writing->result;
-    size_t all = header, size;
-    bool streamed = false;
+    size_t all = header;
     for (size_t i = 0; i < result->table_count; i++) {
         const struct result_table *table = &result->tables[i];
-        if (write_raw_size(table, &size, writing->error) != STATUS_OK)
-            return writing->error->status;
-        if (size > SIZE_MAX - all)
-            return error_system(writing->error, 0, "the tables are larger than any file");
-        if (!streamed && is_streamed(writing, table, size)) {
-            streamed = true;
-            result->streamed = (struct streamed_output){.output = writing->output,
-                                                        .offset = all,
-                                                        .made = result->problem->path.kernel->number,
-                                                        .dtype = table->dtype};
-        }
-        all += size;
+        const size_t size = write_raw_size(table);
+        if (result->attention.streamed.output == NULL && is_streamed(writing, table, size))
+            result->attention.streamed = (struct streamed_output){.output = writing->output,
+                                                                  .offset = all,
+                                                                  .made = result->problem->path.kernel->number,
+                                                                  .dtype = table->dtype};
+        all = memory_sum(all, size);
     }
+    if (all == SIZE_MAX)
+        return error_system(writing->error, 0, "the tables are larger than any file");
     output_expect(writing->output, all);
     return writing->output->failed ? writing->error->status : STATUS_OK;
 }
@@ -86,8 +81,9 @@ void write_raw(struct result *result, const struct result_table *table, unsigned
     unsigned char *const halves[] = {room, room + block_bytes(result, table)};
     struct ready ready = {.output = output};
     size_t blocks = 0;
-    if (result->streamed.begun && problem_made_as(result->problem, table->stage) == STAGE_CONTEXT) {
-        output_skip(output, matrices * rows * result_columns(table) * dtype_size(table->dtype), result->streamed.code);
+    if (result->attention.streamed.begun && problem_made_as(result->problem, table->stage) == STAGE_CONTEXT) {
+        output_skip(output, matrices * rows * result_columns(table) * dtype_size(table->dtype),
+                    result->attention.streamed.code);
         return;
     }
     if (table->tensor != NULL && table->heads == 0 &&

@@ -7,8 +7,8 @@
 #include "compute/result.h"
 #include "write/writing.h"
 
-/* *size = the bytes of the table; STATUS_SYSTEM where no file could hold them. */
-enum status write_raw_size(const struct result_table *table, size_t *size, struct error *error);
+/* The bytes of the table, or SIZE_MAX. */
+size_t write_raw_size(const struct result_table *table);
 
 /* Reserves room in the file for all tables and a header of so many bytes: before the work, and of a part once more,
  * whose header is not known then. Reserves to the last byte: else a file that is replaced would wait for the disk.

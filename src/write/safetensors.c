@@ -76,20 +76,15 @@ static enum status add_metadata(struct json *header, const struct result *result
 }
 
 /* The description of a table; moves *end, the end of the data so far. */
-static enum status add_table(struct json *header, const struct result_table *table, size_t *end, struct error *error)
+static void add_table(struct json *header, const struct result_table *table, size_t *end)
 {
-    size_t size;
-    if (write_raw_size(table, &size, error) != STATUS_OK)
-        return error->status;
-    if (size > SIZE_MAX - *end)
-        return error_system(error, 0, "the tables are larger than any file");
+    const size_t begin = *end;
+    *end = memory_sum(begin, write_raw_size(table));
     json_open(header, table->name, '{');
     json_text(header, "dtype", dtype_safetensors(table->dtype));
     json_sizes(header, "shape", table->shape, table->rank);
-    json_sizes(header, "data_offsets", (const size_t[]){*end, *end + size}, 2);
+    json_sizes(header, "data_offsets", (const size_t[]){begin, *end}, 2);
     json_close(header);
-    *end += size;
-    return STATUS_OK;
 }
 
 /* The header's text, in the arena; NULL on failure. */
@@ -104,8 +99,7 @@ static const char *make_header(const struct result *result, size_t *length, stru
     if (add_metadata(&header, result, arena, error) != STATUS_OK)
         return NULL;
     for (size_t i = 0; i < result->table_count; i++)
-        if (add_table(&header, &result->tables[i], &end, error) != STATUS_OK)
-            return NULL;
+        add_table(&header, &result->tables[i], &end);
     json_close(&header);
     return output_close_text(text, length);
 }

@@ -272,6 +272,9 @@ def test_what_a_notebook_shows(monkeypatch):
     assert large._repr_html_().startswith("<svg") and many._repr_html_().startswith("<svg")
     for result in (small, large, many, attn.self(normal(3, 100, 64))):
         assert len(result._repr_html_().encode()) <= 200_000
+    long = attn.sdpa(*[normal(1, 5000, 1)] * 3, causal=True)  # no table of 5000 x 5000 is made to show it
+    assert long._repr_html_().startswith("<pre>scaled dot-product attention")
+    assert attn.sdpa(X, X, X, stages="lse")._repr_html_()
     for limit, start in (50_000, "<svg"), (5_000, "<pre>causal attention"), (500, "<pre>&lt;attn.Result"):
         monkeypatch.setattr(_result, "SHOWN_BYTES", limit)
         assert small._repr_html_().startswith(start) and len(small._repr_html_()) <= limit

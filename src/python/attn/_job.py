@@ -94,8 +94,8 @@ def job_of(operands: Tuple[Any, ...], options: Dict[str, Any]) -> Job:
     if len(operands) not in (0, 1, 3):
         raise TypeError(f"expected inputs, or query, key and value, got {len(operands)} arrays")
     options = {**dict(zip(OPERANDS if len(operands) == 3 else ("inputs",), operands)), **options}
-    arrays = {name: options.pop(name) for name in (*OPERANDS, "inputs")
-              if name in options and (name == "inputs" or "inputs" not in options and not isinstance(options[name], str))}
+    arrays = {name: options.pop(name) for name in (*OPERANDS, "inputs") if name in options and (
+        name == "inputs" or "inputs" not in options and not isinstance(options[name], str))}
     mechanism = options.pop("mechanism", None)
     if mechanism is None:
         mechanism = ("sdpa" if "query" in arrays else "layer" if "layer" in options else

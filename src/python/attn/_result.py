@@ -15,6 +15,7 @@ from ._program import AttnError, Folder, run
 
 SHOWN_BYTES = 200_000  # of a result in a notebook
 PAGE_NUMBERS = 20_000  # of a result that is shown as a page
+PICTURE_NUMBERS = 2**24  # of T x T tables that are made for a picture, in a second or two
 
 # The page, compressed: a browser inflates it in the frame.
 FRAME = """<script>
@@ -119,8 +120,9 @@ class Result(Mapping[str, Array]):
                 frame = f'<iframe width="100%" height="640" srcdoc="{html.escape(FRAME % page)}"></iframe>'
                 if len(frame) <= SHOWN_BYTES:
                     return frame
-            picture = self._run("--format", "svg")
-            if len(picture.encode()) <= SHOWN_BYTES:
+            numbers = [array[..., 0].size * array.shape[-2] for array in self.values() if array.ndim > 1]
+            picture = self._run("--format", "svg") if max(numbers, default=0) <= PICTURE_NUMBERS else None
+            if picture and len(picture.encode()) <= SHOWN_BYTES:
                 return picture
         except AttnError:  # not every result has a page or a picture
             pass

@@ -113,6 +113,5 @@ def _verdict(group: str, kept: bool) -> List[str]:
     if not found["failed"]:
         return []
     title = f"attn: {os.path.basename(group)}: {found['failed']} of {found['passed'] + found['failed']} cases failed"
-    reasons = [case["reason"].replace(".safetensors", "") for case in found["cases"] if case["reason"]]
-    lines = found["verdict"]["lines"] or reasons[:1]
+    lines = [line.replace(".safetensors", "") for line in found["verdict"]["lines"]]
     return [title + (f"; see attn cases --check {together}" if kept else ""), *lines]

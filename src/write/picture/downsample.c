@@ -106,9 +106,7 @@ enum status downsample_create(struct downsample *sample, struct result *result, 
                                   .column_block = block_of(columns, most_columns)};
     sample->rows = block_of(rows, sample->row_block);
     sample->columns = block_of(columns, sample->column_block);
-    size_t count;
-    if (!memory_multiply(sample->matrices, sample->rows, &count) || !memory_multiply(count, sample->columns, &count))
-        return error_system(error, 0, "not enough memory: a picture of too many cells");
+    const size_t count = memory_product(memory_product(sample->matrices, sample->rows), sample->columns);
     sample->numbers = arena_allocate(arena, count, sizeof *sample->numbers, error);
     sample->masked = arena_allocate(arena, count, sizeof *sample->masked, error);
     sample->words = ranked ? arena_allocate(arena, count, sizeof *sample->words, error) : NULL;

@@ -174,7 +174,9 @@ function showTokens() {
     if (tokensShown === text) return;
     tokensShown = text;
     byId('tokens-list').replaceChildren(...names.slice(0, MOST_CHIPS).map(tokenChip));
-    byId('tokens-list').classList.toggle('many', names.length > MANY_CHIPS);
+    const list = byId('tokens-list'), chosen = list.querySelector('.chosen');
+    list.classList.toggle('many', names.length > MANY_CHIPS);
+    if (chosen && names.length > MANY_CHIPS) list.scrollTop = chosen.offsetTop - list.offsetTop - list.clientHeight / 2;
     byId('tokens-more').textContent = names.length > MOST_CHIPS ? `and ${names.length - MOST_CHIPS} more` : '';
     byId('tokens-because').textContent = because || '';
     byId('add-open').hidden = because !== null || !model.tables.has('inputs');

@@ -90,7 +90,7 @@ function largeLayout(context, width, shown) {
     if (cellHeight >= 4) cellHeight = Math.floor(cellHeight);
     const columnLabel = widestLabel(context, shown.columns, (column) => (labelStep(cell) > 1 ? `${column + 1} ` : '') + columnName(shown, column), most);
     const upright = columnLabel > cell - 2;
-    const top = GAP + (upright ? Math.max(columnLabel, 24) : 16);
+    const top = GAP + (upright ? Math.max(columnLabel, 24) : rootSizeNow);
     const size = { width: cell * shown.columns, height: cellHeight * shown.rows };
     return { left, top, cell, cellHeight, upright, ...size, numberSize: cell < 36 ? 0.7 : 0.78 };
 }
