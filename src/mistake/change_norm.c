@@ -121,7 +121,7 @@ CHANGE_BY(NORM_ADDED)
         return "nothing is projected";
     if (is_made(norm))
         return "the inputs have a norm";
-    *norm = (struct norm){.kind = form == 0 ? NORM_LAYER : NORM_RMS, .eps = RECIPE_NORM_EPS};
+    *norm = (struct norm){.kind = form == 0 ? NORM_LAYER : NORM_RMS, .eps = RECIPE_NORM_EPS, .of_sum = form == 2};
     problem->given.residual = true;
     recipe->changed_projections = OF_ALL;
     return recipe_make_gate(recipe, gate_sigmoid, NULL);
