@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The cases of attn cases, for a kernel in Python; pytest_plugin.py runs them."""
+import functools
 import inspect
 import json
 import os
@@ -208,6 +209,14 @@ def cases(can: Union[str, Iterable[str], None] = None, *, grad: bool = False, ar
     ...     return weights / weights.sum(-1, keepdims=True) @ v
     """
     def decorate(function: Function) -> Function:
-        function.attn_cases = Suite(function, can, grad, arrays, device, options)  # type: ignore[attr-defined]
-        return function
+        if hasattr(function, "attn_cases"):
+            raise TypeError(f"{function.__name__} has cases already; decorate the function itself, under another name")
+
+        @functools.wraps(function)
+        def decorated(*given: Any, **named: Any) -> Any:
+            __tracebackhide__ = True
+            return function(*given, **named)
+
+        decorated.attn_cases = Suite(function, can, grad, arrays, device, options)  # type: ignore[attr-defined]
+        return decorated  # type: ignore[return-value]
     return decorate
