@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import sys
+import tempfile
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple, TypeVar, Union
 
 import numpy
@@ -54,8 +55,10 @@ class Suite:
         if self.arrays not in ("numpy", "torch", "jax"):
             raise ValueError(f"arrays={self.arrays!r}: expected one of numpy, torch, jax")
 
-    def write(self, folder: str) -> List["Case"]:
-        """Writes the cases to a new folder."""
+    def write(self, parent: str) -> List["Case"]:
+        """Writes the cases to a new folder in parent/inputs."""
+        os.makedirs(os.path.join(parent, "inputs"), exist_ok=True)
+        folder = tempfile.mkdtemp(dir=os.path.join(parent, "inputs"))
         words = ["cases", folder]
         if self.can is not None:
             words += ["--can", ",".join(sorted((self.can | ({"grad"} if self.grad else set())) - {"lse"})) or "none"]
