@@ -173,6 +173,7 @@ static enum status take_relative(const struct build *build)
     struct problem *problem = build->problem;
     struct mask *mask = &problem->mask;
     const struct tensor *table = &problem->parameters.relative_bias;
+    const struct family_row *family = problem->rounding.family;
     if (table->rank == 0)
         return STATUS_OK;
     double *numbers = arena_allocate(build->arena, tensor_count(table), sizeof *numbers, build->error);
@@ -180,7 +181,8 @@ static enum status take_relative(const struct build *build)
         return build->error->status;
     tensor_load(table, 0, tensor_count(table), numbers);
     mask->relative = numbers;
-    mask->buckets = table->shape[0];
+    mask->buckets =
+        family != NULL && family->buckets > 0 ? memory_smaller(family->buckets, table->shape[0]) : table->shape[0];
     mask->heads = table->shape[1];
     mask->relative_distance = (int64_t)build->options->relative_distance;
     mask->both_ways = !mask->causal;

@@ -549,8 +549,7 @@ enum status backward_create(struct backward *backward, const struct problem *pro
                                              .progress = progress,
                                              .positions = problem->chosen.rows,
                                              .computed_rows = problem->size.queries,
-                                             .extra_bytes = count_extra(problem, stages),
-                                             .streamed = &backward->streamed};
+                                             .extra_bytes = count_extra(problem, stages)};
     if (setup_room(backward->attention.extra_bytes, error) || widen(&backward->problem, arena, error) ||
         make_contexts(backward, arena, error))
         return error->status;
@@ -586,9 +585,4 @@ void backward_row(struct backward *backward, enum stage stage, size_t item, size
         row_stream_get(&backward->rows, stage, item, head, row, numbers);
     else
         tensor_load(held, (matrix_of(problem, stage, item, head) * rows + row) * columns, columns, numbers);
-}
-
-const bool *backward_kept(const struct backward *backward, size_t row)
-{
-    return row_stream_kept(&backward->rows, row);
 }

@@ -17,7 +17,6 @@ struct backward {
     /* held, besides query, key and value: grad_output (B, Tq, columns), grad_context and grad_gate (B, H, Tq, d_v),
      * grad_query (B, H, Tq, d), grad_key (B, H_kv, Tk, d), grad_value (B, H_kv, Tk, d_v), grad_sinks and
      * grad_alibi_slopes (H), and grad_attn_mask with the shape of attn_mask */
-    struct streamed_output streamed; /* none */
     struct attention attention;
     struct row_stream rows;
     struct tensor contexts;            /* (B, H, Tq, d_v), if out_proj or a gate has a gradient */
@@ -36,6 +35,3 @@ enum status backward_create(struct backward *backward, const struct problem *pro
 /* Row `row` of a T x T gradient, (Tk), of one query head of one item; also of the stages that it is made from, forward
  * ones included. */
 void backward_row(struct backward *backward, enum stage stage, size_t item, size_t head, size_t row, double *numbers);
-
-/* What dropout keeps, (Tk), of the last row of grad_weights. */
-const bool *backward_kept(const struct backward *backward, size_t row);

@@ -114,13 +114,11 @@ enum status backward_fused(const struct attention *back, const struct tensor *co
 {
     struct arena scratch = {0};
     struct problem forward = *problem;
-    struct streamed_output streamed = {0};
     struct attention attention = {.problem = &forward,
                                   .progress = back->progress,
                                   .positions = problem->chosen.rows,
                                   .computed_rows = problem->size.queries,
-                                  .extra_bytes = back->extra_bytes + count_bytes(back, problem),
-                                  .streamed = &streamed};
+                                  .extra_bytes = back->extra_bytes + count_bytes(back, problem)};
     ask_forward(&forward);
     const enum status status = go(back->held, contexts, &attention, made, &scratch, error);
     arena_free(&scratch);

@@ -206,7 +206,7 @@ static enum status attend(struct attention *attention, void *context, size_t sid
     job.statistic_count = list_statistics(attention, statistics);
     job.side_by_side = side_by_side;
     job.positions = attention->positions;
-    job.row_sink = (struct fused_row_sink){context == NULL ? write_streamed : NULL, attention->streamed};
+    job.row_sink = (struct fused_row_sink){context == NULL ? write_streamed : NULL, &attention->streamed};
     job.found = problem->masks || !problem_projects(problem) ? found : NULL;
     enum status status = fused_context(&job, error);
     progress_end(attention->progress);
@@ -218,7 +218,7 @@ enum status kernel_path_context(struct attention *attention, struct fused_found 
     const struct problem *problem = attention->problem;
     const size_t shape[] = {problem->size.items, attention->computed_rows, problem->size.heads * problem->size.d_value};
     const size_t d_out = problem->plan.d_output;
-    const bool split = attention->held[STAGE_CONTEXT].rank > 0 || attention->streamed->begun;
+    const bool split = attention->held[STAGE_CONTEXT].rank > 0 || attention->streamed.begun;
     bool output = attention->held[STAGE_OUTPUT].rank > 0;
     *found = (struct fused_found){false, false, false};
     struct arena scratch = {0};

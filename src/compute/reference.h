@@ -33,16 +33,16 @@ struct streamed_output {
     atomic_int code;             /* errno of a failed write, or 0 */
 };
 
-/* setup_attention fills it, from its first five fields. */
+/* setup_attention fills it, from its first six fields. */
 struct attention {
     const struct problem *problem;
-    struct progress *progress;        /* of the work */
-    const size_t *positions;          /* (S) the selected queries, from 0, ascending */
-    size_t computed_rows;             /* S */
-    double extra_bytes;               /* bytes that the backward pass will hold besides, for the memory check */
-    struct streamed_output *streamed; /* takes rows of the context as they are made */
-    bool fused;                       /* the fused path makes context, output and row statistics */
-    double *exact_lse;                /* (B, H, S) lse of the fused path before rounding; or NULL */
+    struct progress *progress;       /* of the work */
+    const size_t *positions;         /* (S) the selected queries, from 0, ascending */
+    size_t computed_rows;            /* S */
+    double extra_bytes;              /* bytes that the backward pass will hold besides, for the memory check */
+    struct streamed_output streamed; /* takes rows of the context as they are made; a writer sets it before */
+    bool fused;                      /* the fused path makes context, output and row statistics */
+    double *exact_lse;               /* (B, H, S) lse of the fused path before rounding; or NULL */
     /* By stage, the held tensors; else rank 0. query (B, H, S, d), key (B, H_kv, Tk, d) and value (B, H_kv, Tk, d_v),
      * rounded to the working dtype, if a stage needs them; row statistics (B, H, S); and from the fused path, not yet
      * rounded, output (B, S, columns) and, unless streamed, context (B, H, S, d_v). */

@@ -360,8 +360,8 @@ enum status result_compute(struct result *result, struct arena *arena, struct er
         result->rows = (struct row_stream){.problem = problem, .attention = &result->attention};
     } else if (stages != 0) {
         struct attention *attention = &result->attention;
-        *attention =
-            (struct attention){.problem = problem, .progress = result->progress, .streamed = &result->streamed};
+        attention->problem = problem;
+        attention->progress = result->progress;
         attention->extra_bytes = backward_bytes(problem, stages_shown(problem, true));
         if (choose_rows(result, &attention->positions, &attention->computed_rows, arena, error) ||
             setup_attention(attention, stage_closure(stages), arena, error))

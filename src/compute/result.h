@@ -46,7 +46,6 @@ struct result {
     /* The inputs that a result of sdpa with query, key or value lacks: "rows of query, attn_mask"; else "". */
     char lacks[RESULT_LACKS_BYTES];
     struct attention attention;
-    struct streamed_output streamed; /* of the context; a writer sets it before the work */
     struct row_stream rows;
     struct backward *backward;   /* --grad: source of the gradients; or NULL */
     bool elided;                 /* writers will ask only for rows that an elided table shows */

@@ -72,7 +72,7 @@ static bool is_made_whole(const struct attention *attention, enum stage stage)
     if (!stage_has_columns(stage))
         return true;
     if (stage == STAGE_CONTEXT &&
-        (attention->streamed->begun || problem->size.heads_packed || !problem_shows_stage(problem, stage)))
+        (attention->streamed.begun || problem->size.heads_packed || !problem_shows_stage(problem, stage)))
         return false;
     return attention->fused && !STAGES[stage].repeats && !stage_is_square(stage);
 }
@@ -193,7 +193,7 @@ static enum status make_fused(struct attention *attention, uint64_t stages, stru
                         : "value",
             made ? "overflowed in " : "holds NaN or infinity", made ? dtype_title(problem->path.kernel->number) : "",
             made ? "; expected --kernel auto" : "");
-    attention->fused = attention->streamed->begun = false;
+    attention->fused = attention->streamed.begun = false;
     attention->held[STAGE_CONTEXT].rank = attention->held[STAGE_OUTPUT].rank = 0;
     return STATUS_OK;
 }
@@ -255,8 +255,8 @@ enum status setup_attention(struct attention *attention, uint64_t stages, struct
     const struct problem *problem = attention->problem;
     attention->fused = problem->path.fused;
     attention->output_threads = 1;
-    attention->streamed->begun = attention->fused && attention->streamed->output != NULL &&
-                                 stages & STAGE_BIT(STAGE_CONTEXT) && (stages & STAGE_BIT(STAGE_OUTPUT)) == 0;
+    attention->streamed.begun = attention->fused && attention->streamed.output != NULL &&
+                                stages & STAGE_BIT(STAGE_CONTEXT) && (stages & STAGE_BIT(STAGE_OUTPUT)) == 0;
     if (problem->path.fused && stage_statistics(stages) != 0) /* statistics come with a context */
         stages |= STAGE_BIT(STAGE_VALUE);
     if (stages & (STAGE_BIT(STAGE_PROJECTED_QUERY) | STAGE_BIT(STAGE_NORMED_QUERY))) /* filled while making query */

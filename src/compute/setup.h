@@ -7,7 +7,7 @@
 
 #include "compute/reference.h"
 
-/* Prepares what the stages (closed under stage_closure) need. The caller sets only the first five fields of the
+/* Prepares what the stages (closed under stage_closure) need. The caller sets only the first six fields of the
  * attention. The arena owns the held tensors. STATUS_SYSTEM, before the work starts: out of memory; STATUS_USAGE:
  * --kernel asked for the fused path, and query, key or value is not finite. */
 enum status setup_attention(struct attention *attention, uint64_t stages, struct arena *arena, struct error *error);

@@ -242,15 +242,14 @@ static void add_axes(const struct config_reading *reading, const struct config_v
     bool masks = true; /* keys of other windows */
     for (const cJSON *item = all.item != NULL ? all.item->child : NULL; item != NULL; item = item->next)
         masks = masks && !(cJSON_IsNumber(item) && item->valuedouble == (double)reading->module->layer);
-    const size_t columns = reading->module->columns;
     char *bytes = rest != NULL ? arena_allocate(reading->arena, AXES_BYTES, 1, reading->error) : NULL;
     struct rope_axes axes;
     if (bytes == NULL || rope_axes_parse("axes", rest, &axes, reading->error) != STATUS_OK)
         return;
     struct text text = text_begin(bytes, AXES_BYTES);
-    const size_t left = axes.restarted && axes.has[0] ? columns % (2 * axes.count) : 0; /* no axis has these */
-    if (left > 0 && !config_is_told(reading, "rope_columns"))
-        config_fact_number(reading, "rope_columns", NULL, (double)(columns - left));
+    const size_t left = axes.restarted && axes.has[0] ? reading->module->columns % (2 * axes.count) : 0;
+    if (left > 0 && !config_is_told(reading, "rope_columns")) /* no axis has the columns left */
+        config_fact_number(reading, "rope_columns", NULL, (double)(reading->module->columns - left));
     const bool counts = axes.pairs[0] > 0 && config_is_set(&sections);
     for (size_t i = 0; counts && i < axes.count; i++, rest += strcspn(rest, ",") + (i < axes.count)) {
         struct config_value count = sections;

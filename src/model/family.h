@@ -126,6 +126,7 @@ struct family_row {
     const char *scaling;    /* of the rotation, as --rope-scaling has it; or NULL */
 
     size_t distance; /* relative_attention_max_distance; 0: a relative bias is not expected */
+    size_t buckets;  /* of a relative bias, the first rows of its table; 0: all */
 
     enum family_causal causal;
     enum family_is_causal is_causal;

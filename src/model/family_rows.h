@@ -18,6 +18,7 @@
 #define FAMILY_QWEN FAMILY_LLAMA, .sliding = FAMILY_SLIDING_FROM, .pattern = 28, .window = 4096
 #define FAMILY_QWEN_GATED FAMILY_DECODER_HALF, .norm = "rms-plus-one", .norm_eps = 1e-6, .qk_norm = "rms-plus-one", \
     .share = 0.25, .gate = FAMILY_GATE_IN_QUERY, FAMILY_EACH()
+#define FAMILY_QWEN_3_5 FAMILY_QWEN_GATED, .axes = "t11,h11,w10,interleaved", .heads = 16
 #define FAMILY_GEMMA FAMILY_DECODER_HALF, .norm = "rms-plus-one", .norm_eps = 1e-6
 #define FAMILY_GEMMA_VALUE FAMILY_DECODER_HALF, .norm = "rms", .norm_eps = 1e-6, .qk_norm = "rms", .value_norm = "rms", \
     .scale = FAMILY_SCALE_ONE, .heads = 8, .theta = 1e6, .local_theta = 10000, .sliding = FAMILY_SLIDING_BUT, \
@@ -34,6 +35,12 @@
     .scale = FAMILY_SCALE_MSCALE, .columns_key = "qk_rope_head_dim", .columns = (rotated), .columns_last = true, \
     .latent = true
 #define FAMILY_LATENT FAMILY_LATENT_OF(64)
+#define FAMILY_DEEPSEEK FAMILY_LATENT, .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)
+#define FAMILY_ERNIE .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .theta = 500000, .norm = "rms", .norm_eps = 1e-5, \
+    .rounding = {.rope = ROPE_ROUNDING_ONCE, .norm_cast = true}
+#define FAMILY_GLM_V .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .axes = "t8,h12,w12", .share = 1, .norm = "rms", \
+    .norm_eps = 1e-5, FAMILY_EACH(.norm_cast = true)
+#define FAMILY_QWEN_VL(of) FAMILY_LLAMA, .theta = (of), .axes = "t24,h20,w20,interleaved", .norm_eps = 1e-6, .qk_norm = "rms"
 
 #define FAMILY_ROWS(ROW) \
     ROW(.name = "afmoe", .title = "AFM of experts", FAMILY_DECODER_HALF, .norm = "rms", FAMILY_EACH(), .heads = 16, .norm_eps = 1e-5, .qk_norm = "rms", \
@@ -88,12 +95,9 @@
         .sliding = FAMILY_SLIDING_LISTED, .window = 8192, .scaling_theta = true, .scaling = "llama3:factor=16,low=1,high=4,old=8192") \
     ROW(.name = "deepseek_v2", .title = "DeepSeek V2", FAMILY_LATENT, .heads = 32, .norm_eps = 1e-6, \
         .rope = ROPE_PAIRS, .rounding = {.rope = ROPE_ROUNDING_ONCE, .norm_cast = true}) \
-    ROW(.name = "deepseek_v3", .types = "kimi_k2", .title = "DeepSeek V3 and R1", FAMILY_LATENT, .heads = 128, .norm_eps = 1e-6, \
-        .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
-    ROW(.name = "deepseek_v32", .title = "DeepSeek V3.2", FAMILY_LATENT, .heads = 128, .norm_eps = 1e-6, \
-        .indexer = ROPE_HALF, .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
-    ROW(.name = "dinov2", .types = "dinov2_with_registers vit_msn vivit", .title = "DINOv2, ViViT", FAMILY_TOWER, \
-        .heads = 12, .norm_eps = 1e-6) \
+    ROW(.name = "deepseek_v3", .types = "kimi_k2", .title = "DeepSeek V3 and R1", FAMILY_DEEPSEEK, .heads = 128, .norm_eps = 1e-6) \
+    ROW(.name = "deepseek_v32", .title = "DeepSeek V3.2", FAMILY_DEEPSEEK, .heads = 128, .norm_eps = 1e-6, \
+        .indexer = ROPE_HALF) \
     ROW(.name = "dinov3_vit", .title = "DINOv3", FAMILY_DINO, .prefix = 1, .heads = 6, .norm_eps = 1e-5) \
     ROW(.name = "dots1", .title = "dots.llm1", FAMILY_LLAMA, .heads = 32, .norm_eps = 1e-6, .qk_norm = "rms", \
         .sliding = FAMILY_SLIDING_AFTER, .pattern = 62, .window = 4096) \
@@ -101,12 +105,8 @@
     ROW(.name = "emu3_text_model", .title = "Emu3, its text", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, \
         .theta = 1e6, .norm_eps = 1e-5) \
     ROW(.name = "eomt_dinov3", .title = "EoMT DINOv3", FAMILY_DINO, .prefix = 5, .heads = 16, .norm_eps = 1e-6) \
-    ROW(.name = "ernie4_5", .title = "ERNIE 4.5", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .heads = 16, \
-        .kv_heads = 2, .theta = 500000, .norm = "rms", .norm_eps = 1e-5, \
-        .rounding = {.rope = ROPE_ROUNDING_ONCE, .norm_cast = true}) \
-    ROW(.name = "ernie4_5_moe", .title = "ERNIE 4.5 of experts", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, \
-        .heads = 20, .kv_heads = 4, .theta = 500000, .norm = "rms", .norm_eps = 1e-5, \
-        .rounding = {.rope = ROPE_ROUNDING_ONCE, .norm_cast = true}) \
+    ROW(.name = "ernie4_5", .title = "ERNIE 4.5", FAMILY_ERNIE, .heads = 16, .kv_heads = 2) \
+    ROW(.name = "ernie4_5_moe", .title = "ERNIE 4.5 of experts", FAMILY_ERNIE, .heads = 20, .kv_heads = 4) \
     ROW(.name = "ernie4_5_vl_moe_vision", .title = "ERNIE 4.5 VL, its pictures", FAMILY_GRID(), .heads = 16, \
         .norm = "layer", .norm_eps = 1e-6, .merge = 2) \
     ROW(.name = "esm", .title = "ESM-2 and ESM-1b", .causal = FAMILY_CAUSAL_CONFIG, .rope = ROPE_HALF, \
@@ -145,22 +145,17 @@
         .share = 0.5, .heads = 32, .kv_heads = 2, .norm = "rms", .norm_eps = 1.5625e-7, FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "glm4_moe", .title = "GLM-4.5 and 4.6", FAMILY_LLAMA, .share = 0.5, .heads = 96, .kv_heads = 8, \
         .norm_eps = 1e-5, .qk_norm = "rms", .normed = FAMILY_NORMED_ASKED) \
-    ROW(.name = "glm4_moe_lite", .title = "GLM-4.7 Flash", FAMILY_LATENT, .heads = 20, .norm_eps = 1e-5, \
-        .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
+    ROW(.name = "glm4_moe_lite", .title = "GLM-4.7 Flash", FAMILY_DEEPSEEK, .heads = 20, .norm_eps = 1e-5) \
     ROW(.name = "glm4v_moe_text", .title = "GLM-4.5V, its text", FAMILY_LLAMA, .axes = "t8,h12,w12", .share = 0.5, \
         .heads = 96, .kv_heads = 8, .norm_eps = 1e-5) \
-    ROW(.name = "glm4v_text", .title = "GLM-4.1V, its text", \
-        .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .axes = "t8,h12,w12", .share = 1, .heads = 32, \
-        .kv_heads = 2, .norm = "rms", .norm_eps = 1e-5, FAMILY_EACH(.norm_cast = true)) \
+    ROW(.name = "glm4v_text", .title = "GLM-4.1V, its text", FAMILY_GLM_V, .heads = 32, .kv_heads = 2) \
     ROW(.name = "glm4v_vision", .types = "glm4v_moe_vision", .title = "GLM-4V, its pictures", .heads = 12, .norm = "rms", \
         .norm_eps = 1e-5, FAMILY_GRID(.norm_cast = true), .merge = 2) \
     ROW(.name = "glm_image_text", .title = "GLM-Image, its text", FAMILY_LLAMA, .axes = "t8,h12,w12", .share = 1, \
         .heads = 32, .kv_heads = 2, .norm_eps = 1e-5) \
-    ROW(.name = "glm_moe_dsa", .title = "GLM-5", FAMILY_LATENT, .heads = 64, .norm_eps = 1e-5, \
-        .indexer = ROPE_PAIRS_TO_HALVES, .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
-    ROW(.name = "glm_ocr_text", .title = "GLM-OCR, its text", \
-        .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .axes = "t8,h12,w12", .share = 1, .heads = 16, \
-        .kv_heads = 8, .norm = "rms", .norm_eps = 1e-5, FAMILY_EACH(.norm_cast = true)) \
+    ROW(.name = "glm_moe_dsa", .title = "GLM-5", FAMILY_DEEPSEEK, .heads = 64, .norm_eps = 1e-5, \
+        .indexer = ROPE_PAIRS_TO_HALVES) \
+    ROW(.name = "glm_ocr_text", .title = "GLM-OCR, its text", FAMILY_GLM_V, .heads = 16, .kv_heads = 8) \
     ROW(.name = "gpt2", .title = "GPT-2", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 12, .scale = FAMILY_SCALE_FLAGS, \
         .norm = "layer", .norm_eps = 1e-5, .packing = "blocks") \
     ROW(.name = "gpt_bigcode", .title = "StarCoder, SantaCoder", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 12, \
@@ -281,6 +276,7 @@
         .theta = 160000, .local_theta = 10000, .local_scaling = true, .theta_key = "global_rope_theta", \
         .sliding = FAMILY_SLIDING_LISTED, .window = 64, .norm = "layer", .norm_eps = 1e-5, \
         .first_without_norm = true, .rounding = {.rope = ROPE_ROUNDING_COSINE}) \
+    ROW(.name = "mpnet", .title = "MPNet", FAMILY_BERT, .heads = 12, .distance = 128, .buckets = 32) \
     ROW(.name = "mpt", .title = "MPT", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 16, .scale = FAMILY_SCALE_SOFTMAX, \
         .clip = true, .alibi = FAMILY_ALIBI_ALWAYS, .norm = "layer", .norm_eps = 1e-5, .packing = "blocks", \
         FAMILY_BIASED(STAGE_BIT(STAGE_MASKED), .places = MASK_FROM_LAST)) \
@@ -344,29 +340,26 @@
         .norm_eps = 1e-6, .eps_fixed = true, FAMILY_GRID(), .merge = 2) \
     ROW(.name = "qwen3", .title = "Qwen3", FAMILY_QWEN, .heads = 32, .kv_heads = 32, .norm_eps = 1e-6, \
         .qk_norm = "rms") \
-    ROW(.name = "qwen3_5_moe_text", .title = "Qwen3.5 of experts, layers with a softmax", FAMILY_QWEN_GATED, .heads = 16, \
-        .kv_heads = 2, .axes = "t11,h11,w10,interleaved") \
-    ROW(.name = "qwen3_5_text", .title = "Qwen3.5, layers with a softmax", FAMILY_QWEN_GATED, .heads = 16, .kv_heads = 4, \
-        .axes = "t11,h11,w10,interleaved") \
+    ROW(.name = "qwen3_5_moe_text", .title = "Qwen3.5 of experts, layers with a softmax", FAMILY_QWEN_3_5, .kv_heads = 2) \
+    ROW(.name = "qwen3_5_text", .title = "Qwen3.5, layers with a softmax", FAMILY_QWEN_3_5, .kv_heads = 4) \
     ROW(.name = "qwen3_moe", .title = "Qwen3 of experts", FAMILY_LLAMA, .heads = 32, .kv_heads = 4, .norm_eps = 1e-6, \
         .qk_norm = "rms", .sliding = FAMILY_SLIDING_ASKED, .window = 4096) \
     ROW(.name = "qwen3_next", .title = "Qwen3-Next, layers with a softmax", FAMILY_QWEN_GATED, .heads = 16, .kv_heads = 2) \
-    ROW(.name = "qwen3_omni_moe_text", .title = "Qwen3-Omni, its text", FAMILY_LLAMA, .axes = "t24,h20,w20,interleaved", \
-        .theta = 1e6, .heads = 28, .kv_heads = 4, .norm_eps = 1e-6, .qk_norm = "rms") \
-    ROW(.name = "qwen3_vl_moe_text", .title = "Qwen3-VL of experts, its text", FAMILY_LLAMA, \
-        .axes = "t24,h20,w20,interleaved", .theta = 500000, .heads = 16, .kv_heads = 16, .norm_eps = 1e-6, .qk_norm = "rms") \
-    ROW(.name = "qwen3_vl_text", .title = "Qwen3-VL, its text", FAMILY_LLAMA, .axes = "t24,h20,w20,interleaved", \
-        .theta = 500000, .heads = 32, .kv_heads = 32, .norm_eps = 1e-6, .qk_norm = "rms") \
+    ROW(.name = "qwen3_omni_moe_text", .title = "Qwen3-Omni, its text", FAMILY_QWEN_VL(1e6), .heads = 28, .kv_heads = 4) \
+    ROW(.name = "qwen3_vl_moe_text", .title = "Qwen3-VL of experts, its text", FAMILY_QWEN_VL(500000), .heads = 16, \
+        .kv_heads = 16) \
+    ROW(.name = "qwen3_vl_text", .title = "Qwen3-VL, its text", FAMILY_QWEN_VL(500000), .heads = 32, .kv_heads = 32) \
     ROW(.name = "rembert", .title = "RemBERT", FAMILY_BERT, .causal = FAMILY_CAUSAL_CONFIG, .heads = 18) \
     ROW(.name = "roberta-prelayernorm", .title = "RoBERTa-PreLayerNorm", .causal = FAMILY_CAUSAL_CONFIG, .heads = 12, \
         .norm = "layer", .norm_eps = 1e-12) \
-    ROW(.name = "sarvam_mla", .types = "axk1", .title = "Sarvam, with a latent; A.X K1", FAMILY_LATENT, .heads = 64, .norm_eps = 1e-6, \
-        .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
+    ROW(.name = "sarvam_mla", .types = "axk1", .title = "Sarvam, with a latent; A.X K1", FAMILY_DEEPSEEK, \
+        .heads = 64, .norm_eps = 1e-6) \
     ROW(.name = "sarvam_moe", .title = "Sarvam of experts", FAMILY_LLAMA, .share = 1, .heads = 64, .kv_heads = 4, \
         .theta = 8e6, .norm_eps = 1e-6, .qk_norm = "rms", .normed = FAMILY_NORMED_ASKED, .packing = "blocks") \
     ROW(.name = "seed_oss", .title = "Seed-OSS", FAMILY_LLAMA, .heads = 80, .kv_heads = 8, .norm_eps = 1e-6) \
-    ROW(.name = "siglip_vision_model", .types = "granite_docling_vision idefics2_vision siglip2_text_model siglip2_vision_model siglip_text_model", \
-        .title = "SigLIP", FAMILY_TOWER, .heads = 12, .norm_eps = 1e-6) \
+    ROW(.name = "siglip_vision_model", .types = "dinov2 dinov2_with_registers granite_docling_vision idefics2_vision " \
+        "siglip2_text_model siglip2_vision_model siglip_text_model vit_msn vivit", .title = "SigLIP, DINOv2, ViViT", FAMILY_TOWER, \
+        .heads = 12, .norm_eps = 1e-6) \
     ROW(.name = "smollm3", .title = "SmolLM3", FAMILY_LLAMA, .heads = 16, .kv_heads = 4, .theta = 2e6, \
         .norm_eps = 1e-6, .sliding = FAMILY_SLIDING_STILL, .rotating = FAMILY_ROTATING_LISTED) \
     ROW(.name = "solar_open", .title = "Solar Open", FAMILY_LLAMA, .share = 1, .heads = 64, .kv_heads = 8, \
@@ -396,8 +389,7 @@
         .norm_eps = 1e-5) \
     ROW(.name = "xmod", .title = "X-MOD", .causal = FAMILY_CAUSAL_CONFIG, .heads = 12, .norm = "layer", \
         .norm_key = "pre_norm", .norm_eps = 1e-12) \
-    ROW(.name = "youtu", .title = "Youtu-LLM", FAMILY_LATENT, .heads = 16, .norm_eps = 1e-6, \
-        .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true))
+    ROW(.name = "youtu", .title = "Youtu-LLM", FAMILY_DEEPSEEK, .heads = 16, .norm_eps = 1e-6)
 
 /* Model types without a row, and what they do that no column says. */
 #define FAMILY_LACKED(ROW) \

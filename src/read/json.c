@@ -150,8 +150,8 @@ static enum status read_array(const struct json_reader *reader, const cJSON *arr
 static enum status read_tensor(struct json_reader *reader, const cJSON *item, unsigned kind, struct tensor *tensor)
 {
     size_t rank, shape[TENSOR_RANK], index[TENSOR_RANK] = {0};
-    if (cJSON_IsArray(item) && item->valuedouble > 0) { /* cJSON leaves this field of an array at 0; see mark_taken */
-        struct json_array *array = &reader->arrays->found[(size_t)item->valuedouble - 1];
+    if (reader->taken != NULL) {
+        struct json_array *array = reader->taken;
         *tensor = (struct tensor){.rank = array->rank, .dtype = DTYPE_F64, .data = array->numbers};
         memcpy(tensor->shape, array->shape, sizeof tensor->shape);
         array->numbers = NULL;
@@ -429,6 +429,7 @@ static bool has_one_tensor(const cJSON *root, unsigned kinds)
 
 static enum status read_tree(struct json_reader *reader, const cJSON *root, unsigned kinds, struct input_file *input)
 {
+    size_t member = 0, next = 0; /* of root, and of the arrays that are not in the tree */
     if (!cJSON_IsObject(root))
         return error_usage(reader->error, "%s: expected an object, got %s", reader->source, json_kind_name(root));
     if (json_check_repeated(reader, root, "") != STATUS_OK || check_format(reader, root) != STATUS_OK)
@@ -439,7 +440,9 @@ static enum status read_tree(struct json_reader *reader, const cJSON *root, unsi
     if (input->passed == NULL || input->tensors == NULL)
         return reader->error->status;
     reader->sole = has_one_tensor(root, kinds);
-    for (const cJSON *item = root->child; item != NULL; item = item->next) {
+    for (const cJSON *item = root->child; item != NULL; item = item->next, member++) {
+        const bool taken = next < reader->arrays->count && reader->arrays->found[next].member == member;
+        reader->taken = taken ? &reader->arrays->found[next++] : NULL;
         enum status status = is_positions(item, root) ? STATUS_OK : read_member(reader, item, kinds, input);
         if (status != STATUS_OK)
             return status;
@@ -464,15 +467,6 @@ cJSON *json_parse(const struct json_reader *reader, const char *source, char *te
     return root;
 }
 
-/* Sets the number of an item whose array of numbers is not in the tree: its index in the list, from 1. */
-static void mark_taken(const cJSON *root, const struct json_arrays *arrays)
-{
-    size_t member = 0, i = 0;
-    for (cJSON *item = root->child; item != NULL && i < arrays->count; item = item->next, member++)
-        if (member == arrays->found[i].member)
-            item->valuedouble = (double)++i;
-}
-
 enum status json_read(const char *source, char *text, size_t length, unsigned kinds, struct arena *arena,
                       struct input_file *input, struct error *error)
 {
@@ -482,8 +476,6 @@ enum status json_read(const char *source, char *text, size_t length, unsigned ki
         .source = source, .arena = arena, .scratch = &scratch, .error = error, .arrays = &arrays};
     *input = (struct input_file){.source = source, .is_text = true};
     cJSON *root = json_parse(&reader, source, text, length);
-    if (root != NULL)
-        mark_taken(root, &arrays);
     enum status status = root != NULL ? read_tree(&reader, root, kinds, input) : error->status;
     cJSON_Delete(root);
     json_arrays_free(&arrays);

@@ -17,6 +17,7 @@ struct json_reader {
     bool boolean;               /* it is boolean */
     bool sole;                  /* diff: the file has one tensor */
     struct json_arrays *arrays; /* arrays that are not in the tree, or NULL */
+    struct json_array *taken;   /* that of the present member; NULL: its value is in the tree */
 };
 
 /* STATUS_USAGE "source: key: ..." with a printf-like message. */

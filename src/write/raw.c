@@ -29,11 +29,11 @@ enum status write_raw_expect(const struct writing *writing, size_t header)
     for (size_t i = 0; i < result->table_count; i++) {
         const struct result_table *table = &result->tables[i];
         const size_t size = write_raw_size(table);
-        if (result->streamed.output == NULL && is_streamed(writing, table, size))
-            result->streamed = (struct streamed_output){.output = writing->output,
-                                                        .offset = all,
-                                                        .made = result->problem->path.kernel->number,
-                                                        .dtype = table->dtype};
+        if (result->attention.streamed.output == NULL && is_streamed(writing, table, size))
+            result->attention.streamed = (struct streamed_output){.output = writing->output,
+                                                                  .offset = all,
+                                                                  .made = result->problem->path.kernel->number,
+                                                                  .dtype = table->dtype};
         all = memory_sum(all, size);
     }
     if (all == SIZE_MAX)
@@ -81,8 +81,9 @@ void write_raw(struct result *result, const struct result_table *table, unsigned
     unsigned char *const halves[] = {room, room + block_bytes(result, table)};
     struct ready ready = {.output = output};
     size_t blocks = 0;
-    if (result->streamed.begun && problem_made_as(result->problem, table->stage) == STAGE_CONTEXT) {
-        output_skip(output, matrices * rows * result_columns(table) * dtype_size(table->dtype), result->streamed.code);
+    if (result->attention.streamed.begun && problem_made_as(result->problem, table->stage) == STAGE_CONTEXT) {
+        output_skip(output, matrices * rows * result_columns(table) * dtype_size(table->dtype),
+                    result->attention.streamed.code);
         return;
     }
     if (table->tensor != NULL && table->heads == 0 &&

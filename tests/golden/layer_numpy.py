@@ -309,7 +309,9 @@ def bias_of(layer, settings, distance, d):
         bias = slopes(settings["heads"])[:, None, None] * distance
     if settings.get("relative_distance"):
         stack = layer.module.split("block.")[0]
-        table = layer.all[f"{stack}block.0.layer.0.SelfAttention.relative_attention_bias.weight"]
+        table = layer.all.get(f"{stack}block.0.layer.0.SelfAttention.relative_attention_bias.weight")
+        if table is None:  # MPNet's
+            table = layer.all[layer.module.split("layer.")[0] + "relative_attention_bias.weight"][: settings.get("buckets")]
         both = not settings["causal"]
         places = [[bucket(int(x), len(table), settings["relative_distance"], both) for x in line] for line in distance]
         bias = table[numpy.array(places)].transpose(2, 0, 1)

@@ -762,6 +762,16 @@ FAMILIES = {
         ),
         says=dict(heads=3, causal=False, norm="none"),
     ),
+    "mpnet": dict(
+        model="MPNetModel", attention="encoder.layer.{}.attention.attn", out="o", width=16,
+        config=dict(
+            model_type="mpnet", attention_probs_dropout_prob=0.1, hidden_act="gelu", hidden_dropout_prob=0.1,
+            hidden_size=16, intermediate_size=8, layer_norm_eps=1e-5, max_position_embeddings=26, num_attention_heads=4,
+            num_hidden_layers=2, pad_token_id=1, vocab_size=16, bos_token_id=0, eos_token_id=2,
+            relative_attention_num_buckets=32,
+        ),
+        says=dict(heads=4, causal=False, norm="none", relative_distance=128),
+    ),
     "vit": dict(
         model="ViTForImageClassification",
         attention="vit.layers.{}.attention",
@@ -1240,6 +1250,12 @@ CASES = {
     "roberta-transformers": dict(
         family="roberta", layer=1, tokens=8, style="transformers", rank=2, change=dict(num_attention_heads=2),
         says=dict(heads=2),
+    ),
+    # MPNet: T5's table, next to the blocks, for scaled scores
+    "mpnet": dict(family="mpnet", layer=1, tokens=20),
+    "mpnet-transformers": dict(
+        family="mpnet", layer=0, tokens=14, batch=2, style="transformers", rank=2, files="state dict",
+        change=dict(num_attention_heads=1, relative_attention_num_buckets=40), says=dict(heads=1, buckets=32),
     ),
     # ViT, CLIP
     "vit": dict(family="vit", layer=1),

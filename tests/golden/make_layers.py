@@ -69,7 +69,7 @@ transformers.utils.logging.disable_progress_bar()
 
 F32, BF16 = torch.float32, torch.bfloat16
 BUFFERS = r"att(entio)?n\.(bias|masked_bias|rotary_emb\.inv_freq)$|EncDecAttention.relative_attention_bias"
-UNSAID = {"gate", "bare_norm", "norm_last", "key_factor", "index_topk", "index_rope"}  # settings of a family's row, without an option
+UNSAID = {"gate", "bare_norm", "norm_last", "buckets", "key_factor", "index_topk", "index_rope"}  # settings of a family's row, without an option
 PRODUCTS = {"matmul", "__matmul__", "bmm", "baddbmm"}
 
 # --- the model -------------------------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ static void load_row(void *context, enum stage stage, struct explain_place place
 static const bool *kept_row(void *context, size_t row, bool back)
 {
     const struct result *result = context;
-    return back ? backward_kept(result->backward, row) : row_stream_kept(&result->rows, row);
+    return row_stream_kept(back ? &result->backward->rows : &result->rows, row);
 }
 
 /* The largest magnitude of the shown rows of a matrix; rows NULL: all rows. */
