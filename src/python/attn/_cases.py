@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The cases of attn cases, for a kernel in Python; pytest_plugin.py runs them."""
+import functools
 import inspect
 import json
 import os
 import re
 import shutil
 import sys
+import tempfile
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple, TypeVar, Union
 
 import numpy
@@ -53,8 +55,10 @@ class Suite:
         if self.arrays not in ("numpy", "torch", "jax"):
             raise ValueError(f"arrays={self.arrays!r}: expected one of numpy, torch, jax")
 
-    def write(self, folder: str) -> List["Case"]:
-        """Writes the cases to a new folder."""
+    def write(self, parent: str) -> List["Case"]:
+        """Writes the cases to a new folder in parent/inputs."""
+        os.makedirs(os.path.join(parent, "inputs"), exist_ok=True)
+        folder = tempfile.mkdtemp(dir=os.path.join(parent, "inputs"))
         words = ["cases", folder]
         if self.can is not None:
             words += ["--can", ",".join(sorted((self.can | ({"grad"} if self.grad else set())) - {"lse"})) or "none"]
@@ -208,6 +212,14 @@ def cases(can: Union[str, Iterable[str], None] = None, *, grad: bool = False, ar
     ...     return weights / weights.sum(-1, keepdims=True) @ v
     """
     def decorate(function: Function) -> Function:
-        function.attn_cases = Suite(function, can, grad, arrays, device, options)  # type: ignore[attr-defined]
-        return function
+        if hasattr(function, "attn_cases"):
+            raise TypeError(f"{function.__name__} has cases already; decorate the function itself, under another name")
+
+        @functools.wraps(function)
+        def decorated(*given: Any, **named: Any) -> Any:
+            __tracebackhide__ = True
+            return function(*given, **named)
+
+        decorated.attn_cases = Suite(function, can, grad, arrays, device, options)  # type: ignore[attr-defined]
+        return decorated  # type: ignore[return-value]
     return decorate

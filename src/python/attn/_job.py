@@ -5,6 +5,8 @@ import os
 import re
 from typing import Any, Dict, List, Mapping, Tuple
 
+import numpy
+
 from . import _arrays
 from ._program import Folder, options as program_options
 
@@ -23,11 +25,6 @@ def _texts(value: Any) -> Any:
     return list(map(_texts, value)) if hasattr(value, "__iter__") and not isinstance(value, str) else str(value)
 
 
-def _text(texts: Any) -> str:
-    """A list is joined by commas: window=(16, 0) is --window 16,0."""
-    return texts if isinstance(texts, str) else ",".join(map(_text, texts))
-
-
 def option_words(name: str, value: Any, folder: Folder) -> List[str]:
     """A keyword -> --name and its argument. True and False are flags, an array or a dict is written to a file."""
     if name == "grad" and isinstance(value, bool):
@@ -43,7 +40,7 @@ def option_words(name: str, value: Any, folder: Folder) -> List[str]:
     option, argument = "--" + name.replace("_", "-"), program_options().get(name, "?")
     if argument != "?" and isinstance(value, bool) != (argument == ""):
         raise TypeError(f"{name}= {'is True or False' if argument == '' else 'takes ' + argument}, got {value!r}")
-    if isinstance(value, bool) and not value and argument != "?":
+    if value is False and argument != "?":
         return ["--no-" + option[2:]] if "no_" + name in program_options() else []
     if isinstance(value, bool):
         return [option]
@@ -54,7 +51,7 @@ def option_words(name: str, value: Any, folder: Folder) -> List[str]:
             _arrays.write(folder.file(name), value if isinstance(value, Mapping) else {name: value})
             return [option, name]
         return [option, os.path.abspath(value) if _is_path(value) else str(value)]
-    return [option, _text(_texts(value))]
+    return [option, ",".join(numpy.ravel(_texts(value)))]  # window=(16, 0) is --window 16,0
 
 
 class Job:

@@ -50,15 +50,11 @@ class Folder:
 
     def __init__(self) -> None:
         self.path = tempfile.mkdtemp(prefix="attn-")
-        weakref.finalize(self, _remove, self.path, os.getpid())
+        weakref.finalize(self, lambda path, process: shutil.rmtree(path, True) if process == os.getpid() else None,
+                         self.path, os.getpid())  # not in a child that was forked
 
     def file(self, name: str) -> str:
         return os.path.join(self.path, name)
-
-
-def _remove(folder: str, process: int) -> None:
-    if os.getpid() == process:  # not a child that was forked
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @functools.lru_cache(maxsize=None)

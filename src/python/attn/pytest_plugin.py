@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import tempfile
 from typing import Any, Generator, List, Optional
 
 import pytest
@@ -40,15 +39,10 @@ class Plugin:
     def pytest_configure_node(self, node: Any) -> None:
         node.workerinput["attn_folder"] = self.path
 
-    def cases(self, suite: Suite) -> List[Case]:
-        inputs = os.path.join(self.path, "inputs")
-        os.makedirs(inputs, exist_ok=True)
-        return suite.write(tempfile.mkdtemp(dir=inputs))
-
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         suite = getattr(metafunc.function, "attn_cases", None)
         if isinstance(suite, Suite):
-            cases = self.cases(suite)
+            cases = suite.write(self.path)
             metafunc.parametrize("case", cases, ids=[case.name for case in cases])
 
     def pytest_pycollect_makeitem(self, collector: Any, name: str, obj: Any) -> Optional[List[pytest.Function]]:
@@ -58,7 +52,7 @@ class Plugin:
         if not name.startswith("test") and obj.__module__ != collector.module.__name__:
             return None  # imported from where it is tested
         items = []
-        for case in self.cases(suite):
+        for case in suite.write(self.path):
             def test(case: Case = case) -> Any:
                 __tracebackhide__ = True
                 return case.call()
