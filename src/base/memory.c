@@ -36,6 +36,16 @@ struct arena_kept {
     size_t mapped;
 };
 
+size_t memory_product(size_t a, size_t b)
+{
+    return a != 0 && b > SIZE_MAX / a ? SIZE_MAX : a * b;
+}
+
+size_t memory_sum(size_t a, size_t b)
+{
+    return a > SIZE_MAX - b ? SIZE_MAX : a + b;
+}
+
 uint64_t memory_number(const unsigned char *bytes, size_t size)
 {
     uint64_t number = 0;

@@ -52,15 +52,8 @@ static inline size_t memory_left(size_t all, size_t taken)
 }
 
 /* a x b and a + b; SIZE_MAX, which no memory has, where they do not fit a size_t. */
-static inline size_t memory_product(size_t a, size_t b)
-{
-    return a != 0 && b > SIZE_MAX / a ? SIZE_MAX : a * b;
-}
-
-static inline size_t memory_sum(size_t a, size_t b)
-{
-    return a > SIZE_MAX - b ? SIZE_MAX : a + b;
-}
+size_t memory_product(size_t a, size_t b);
+size_t memory_sum(size_t a, size_t b);
 
 /* The number in so many bytes, at most 8, the least significant one first. */
 uint64_t memory_number(const unsigned char *bytes, size_t size);

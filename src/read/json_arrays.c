@@ -43,7 +43,7 @@ static void *grown(void *items, size_t count, size_t size, size_t *room)
     if (count < *room)
         return items;
     const size_t larger = *room > 0 ? *room * 2 : FIRST_ROOM;
-    items = larger > *room ? realloc(items, memory_product(larger, size)) : NULL;
+    items = realloc(items, memory_product(larger, size));
     *room = items != NULL ? larger : *room;
     return items;
 }
