@@ -65,6 +65,8 @@ golden=tests/golden/sdpa
 all=scores,scaled,masked,weights,context
 check "self" page self self data/inputs.json
 check "causal with dropout" page dropout causal data/inputs.json --dropout 0.5
+check "one head of several" equations multihead -H 4 --kv-heads 2 -d 8 data/inputs.json --head 3 --qkv-bias
+check "gradients of one head" equations multihead -H 2 -d 4 data/inputs.json --head 2 --grad ones
 check "several heads on a phone" phone heads multihead -H 3 -d 6 data/inputs.json
 check "stacked heads with dropout" page stacked multihead -H 2 --stacked data/inputs.json --dropout 0.3
 check "some queries" page queries causal data/inputs.json --query 2,5 -p 6
@@ -95,7 +97,7 @@ check "norms and a rotation" equations multihead tests/pairs/inputs/blocks.json
 check "a rotation by three axes" equations causal data/inputs.json -d 6 --rope pairs --rope-axes t1,h1,w1 \
     --positions '0,1,1,1,1,4;0,1,1,2,2,4;0,1,2,1,2,4'
 check "a rotation by row and column, with unrotated tokens" equations self data/inputs.json -d 8 --rope half \
-    --rope-axes h,w,restarted,centred,rest-first --positions grid:2x2
+    --rope-axes h,w,restarted,centred,rest-first=2 --positions grid:2x2
 check "a rotation in float64" equations causal data/inputs.json -d 6 --rope half --positions 999983-999988 --dtype f64
 check "T5's table and a scale on query, on a phone" phone relative multihead $blocks/relative.json
 check "latents, pairs written as halves" equations multihead $blocks/latent.json --dtype bf16

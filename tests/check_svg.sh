@@ -106,6 +106,27 @@ for grad in "causal $scratch/words.json" "multihead -H 2 $scratch/words.json" "c
         /^<path class="wire"/ { wires++; gsub(/[^-.0-9MHV]/, " "); gsub(/[MHV]/, " & ")
             for (i = 1; i < NF; i++) if ($i ~ /[MH]/ && ($(i + 1) < -20 || $(i + 1) > wide - 24)) outside++ }
         END { if (wires < 8 || outside) { print wires, outside; exit 1 } }' "$scratch/grad.svg"
+    check "no wire crosses a cell" awk '
+        function number(name) { return match($0, " " name "=\"[-0-9.]+") ? substr($0, RSTART + length(name) + 3,
+            RLENGTH - length(name) - 3) + 0 : 0 }
+        /^<rect/ && !/"page"/ { cells++; left[cells] = number("x"); top[cells] = number("y")
+            right[cells] = left[cells] + number("width"); end[cells] = top[cells] + number("height") }
+        /^<path class="wire"/ { wire[++wires] = $0 }
+        END { for (i = 1; i <= wires; i++) { gsub(/[^-.0-9MHV ]/, " ", wire[i]); gsub(/[MHV]/, " & ", wire[i]); words = split(wire[i], part, " ")
+            for (k = 1; k <= words; k++) { x = newx; y = newy
+                if (part[k] == "M") { newx = part[k + 1]; newy = part[k + 2]; continue }
+                if (part[k] == "H") newx = part[k + 1]; else if (part[k] == "V") newy = part[k + 1]; else continue
+                for (c = 1; c <= cells; c++)
+                    if ((x < newx ? x : newx) < right[c] && (x > newx ? x : newx) > left[c] && (y < newy ? y : newy) < end[c] && (y > newy ? y : newy) > top[c])
+                        crossed++ } }
+            if (crossed || wires < 8 || cells < 50) { print wires, cells, crossed; exit 1 } }' "$scratch/grad.svg"
+    check "each gradient of a parameter has an arrow" awk '
+        /^<path class="tip"/ { match($0, /M[-0-9.]+ [-0-9.]+/)
+            split(substr($0, RSTART + 1, RLENGTH - 1), part, " "); x[++tips] = part[1]; y[tips] = part[2] }
+        /^<text class="title/ && />grad_(W_|out_proj|unembedding)/ { names++; split($0, part, "\""); found = 0
+            for (i = 1; i <= tips; i++) found += x[i] >= part[4] - 0 && x[i] < part[4] + 250 && y[i] > part[6] - 20 && y[i] < part[6]
+            with += found > 0 }
+        END { if (names < 3 || with != names) { print names, with; exit 1 } }' "$scratch/grad.svg"
     check "gradients come last" sh -c 'grep -o "<text class=\"title[^<]*" "$0" | sed "s/.*>//" |
         awk "/^grad_/ { back = 1 } !/^grad_/ && back { exit 1 }"' "$scratch/grad.svg"
 done
@@ -120,6 +141,13 @@ for walk in "causal data/inputs.json" "multihead data/trained.json -q 5" "sdpa d
     check "every motion ends within its time" sh -c '! grep -oE "[0-9.]+%" "$0" | awk "\$1 + 0 > 100" | grep .' "$scratch/walk.svg"
 done
 "$attn" causal data/inputs.json --animate -o "$scratch/walk.svg"
+awk 'BEGIN { printf "{\"inputs\": ["; for (i = 0; i < 40; i++) printf "%s[%d, %d]", i ? "," : "", i % 3, i % 5; print "]}" }' >"$scratch/forty.json"
+echo '{"inputs": [[1, 2], [0, 1], [1, 1]]}' >"$scratch/three.json"
+"$attn" causal "$scratch/three.json" --animate -o "$scratch/nameless.svg"
+check "a factor with a sign has brackets" grep -q ' = −0.26 × 0.43 + (−0.08) × (−1.64) ≈ 0.02<' "$scratch/nameless.svg"
+check "a token without a name is called one" grep -q '>query of token 3<' "$scratch/nameless.svg"
+"$attn" causal "$scratch/forty.json" --entropy -o "$scratch/forty.svg"
+check "forty rows have their entropy" test "$(grep -c '>entropy<\|>1\.00<' "$scratch/forty.svg")" -ge 10
 check "six tokens in less than 100 KB" test "$(wc -c <"$scratch/walk.svg")" -lt 102400
 check "still where the reader asks for that" grep -q '^@media (prefers-reduced-motion:reduce){g{animation:none' "$scratch/walk.svg"
 check "a score for each key, and for each share a value" test "$(grep -c ' key of .* ≈ ' "$scratch/walk.svg") \

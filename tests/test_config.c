@@ -541,16 +541,62 @@ static const struct {
      NULL, "window", "6,6", "config", "sliding_window"},
     {"{\"model_type\": \"mpt\", \"clip_qkv\": 2, \"attn_config\": {\"clip_qkv\": 3}}", PART_ONLY, 0, NULL, "clip", "3",
      "config", "attn_config.clip_qkv"},
-    {"{\"model_type\": \"hunyuan_v1_dense\"}", PART_ONLY, 0, NULL, NULL,
-     "attn does not compute the attention of 'hunyuan_v1_dense', which has a norm of query and key after their "
-     "rotation",
-     NULL, NULL},
+    /* Hunyuan: a "dynamic" scaling with an alpha stretches theta; 8 columns */
+    {"{\"model_type\": \"hunyuan_v1_moe\"}", PART_ONLY, 0, NULL, "qk_norm", "rms", "family", "hunyuan_v1_dense"},
+#define ALPHA(kind, alpha)                                                                                           \
+    "{\"model_type\": \"hunyuan_v1_dense\", \"max_position_embeddings\": 9, \"rope_theta\": 10, \"rope_scaling\": {" \
+    "\"type\": \"" kind "\", \"factor\": 2" alpha "}}"
+    {ALPHA("dynamic", ", \"alpha\": 8"), PART_ONLY, 0, NULL, "rope_theta", "159.99999999999997", "config",
+     "rope_theta"},
+    {ALPHA("dynamic", ", \"alpha\": 0"), PART_ONLY, 0, NULL, "rope_theta", "10", "config", "rope_theta"},
+    {ALPHA("dynamic", ""), PART_ONLY, 0, NULL, "rope_scaling", "dynamic:factor=2,old=9", "config", "rope_scaling"},
+    {ALPHA("linear", ", \"alpha\": 8"), PART_ONLY, 0, NULL, "rope_theta", "10", "config", "rope_theta"},
+    {ALPHA("linear", ", \"alpha\": 8"), PART_ONLY, 0, NULL, "rope_scaling", "linear:factor=2", "config",
+     "rope_scaling"},
+    {LLAMA ", \"rope_scaling\": {\"type\": \"dynamic\", \"alpha\": 8, \"factor\": 2}}", PART_ONLY, 0, NULL, NULL,
+     "attn does not know rope_scaling.alpha", NULL, NULL},
+    {"{\"model_type\": \"hunyuan_vl_text\"}", PART_ONLY, 0, NULL, NULL,
+     "the attention of 'hunyuan_vl_text', which has pairs of columns that turn by two axes", NULL, NULL},
+/* without layer_types */
+#define KINDS(type) "{\"model_type\": \"" type "\", \"num_hidden_layers\": 9, \"sliding_window\": 6}"
+    {KINDS("gemma3n_text"), PART_ONLY, 4, NULL, "window", "-1,-1", "config", "sliding_window"},
+    {KINDS("gemma3n_text"), PART_ONLY, 5, NULL, "window", "5,0", "config", "sliding_window"},
+    {KINDS("gemma4_text"), PART_ONLY, 4, NULL, "window", "5,0", "config", "sliding_window"},
+    {KINDS("gemma4_text"), PART_ONLY, 5, NULL, "window", "-1,-1", "config", "sliding_window"},
+    {KINDS("gemma4_text"), PART_ONLY, 8, NULL, "window", "-1,-1", "config", "sliding_window"},
+    {KINDS("kolibri1"), PART_ONLY, 4, NULL, "window", "-1,-1", "config", "sliding_window"},
+    {KINDS("kolibri1"), PART_ONLY, 8, NULL, "window", "5,0", "config", "sliding_window"},
+    {KINDS("mimo_v2_flash"), PART_ONLY, 0, NULL, "window", "-1,-1", "config", "sliding_window"},
+    {KINDS("mimo_v2_flash"), PART_ONLY, 1, NULL, "window", "5,0", "config", "sliding_window"},
+    {KINDS("mimo_v2_flash"), PART_ONLY, 5, NULL, "window", "-1,-1", "config", "sliding_window"},
+    {KINDS("ultrabert"), PART_ONLY, 0, NULL, NULL, "layer_types is missing", NULL, NULL},
+    /* tokens before a grid */
+    {"{\"model_type\": \"dinov3_vit\", \"num_register_tokens\": 4}", PART_ONLY, 0, NULL, "rope_axes",
+     "h,w,restarted,centred,rest-first=5", "family", "dinov3_vit"},
+    {"{\"model_type\": \"dinov3_vit\"}", PART_ONLY, 0, NULL, "rope_axes", "h,w,restarted,centred,rest-first=1",
+     "family", "dinov3_vit"},
+    /* of 8 columns three axes share 6 */
+    {"{\"model_type\": \"minimax_m3_vl_vision\"}", PART_ONLY, 0, NULL, "rope_columns", "6", "family",
+     "minimax_m3_vl_vision"},
+    {"{\"model_type\": \"minimax_m3_vl\", \"vision_config\": {}}", PART_VISION, 0, NULL, "rope_axes",
+     "t,h,w,restarted,merge=2", "family", "minimax_m3_vl_vision"},
     {"{\"model_type\": \"glm_moe_dsa\", \"index_topk\": 7, \"layer_types\": [\"indexed_attention\"]}", PART_ONLY, 0,
      NULL, "index_topk", "7", "config", "index_topk"},
     {"{\"model_type\": \"deepseek_v32\", \"index_topk\": 0}", PART_ONLY, 0, NULL, NULL,
      "index_topk is 0, expected a whole number from 1 on", NULL, NULL},
-    {"{\"model_type\": \"glm_moe_dsa\", \"index_topk_freq\": 4}", PART_ONLY, 0, NULL, NULL,
-     "index_topk_freq changes attention", NULL, NULL},
+#define SHARES(more, layer)                                                                                        \
+    {                                                                                                              \
+        "{\"model_type\": \"glm_moe_dsa\", " more "}", PART_ONLY, (layer), NULL, "index_shared", "true", "family", \
+            "glm_moe_dsa"                                                                                          \
+    }
+    SHARES("\"index_topk_freq\": 4", 2),
+    SHARES("\"index_topk_freq\": 4", 4),
+    SHARES("\"index_topk_freq\": 4, \"index_skip_topk_offset\": 0", 0),
+    SHARES("\"index_topk_pattern\": \"FFS\"", 2),
+    SHARES("\"index_topk_pattern\": [\"full\", \"shared\"]", 1),
+    SHARES("\"indexer_types\": [\"full\", \"shared\"], \"index_topk_pattern\": \"FF\"", 1),
+    {"{\"model_type\": \"glm_moe_dsa\", \"index_topk_freq\": -1}", PART_ONLY, 0, NULL, NULL,
+     "index_topk_freq is -1, expected a whole number", NULL, NULL},
     /* queries that grow with their position */
     {"{\"model_type\": \"llama4_text\", \"no_rope_layers\": [1, 0]}", PART_ONLY, 1, NULL, "query_growth", "0.1,8192,1",
      "family", "llama4_text"},
@@ -573,13 +619,13 @@ static const struct {
     {"{\"model_type\": \"vision-encoder-decoder\", \"encoder\": {\"model_type\": \"vit\"}}", PART_ENCODER, 0, NULL,
      "family", "vit", "config", "encoder.model_type"},
     {"{\"model_type\": \"qwen2_5_vl\", \"vision_config\": {\"model_type\": \"qwen2_5_vl\"}}", PART_VISION, 0, NULL,
-     "rope_axes", "h,w,restarted,merge=2,window=8,within=8", "family", "qwen2_5_vl_vision"},
+     "rope_axes", "h,w,restarted,frames-apart,merge=2,window=8,windows-apart", "family", "qwen2_5_vl_vision"},
     {"{\"model_type\": \"qwen2_5_vl\", \"vision_config\": {\"fullatt_block_indexes\": [3], \"window_size\": 60}}",
-     PART_VISION, 3, NULL, "rope_axes", "h,w,restarted,merge=2,window=4", "family", "qwen2_5_vl_vision"},
+     PART_VISION, 3, NULL, "rope_axes", "h,w,restarted,frames-apart,merge=2,window=4", "family", "qwen2_5_vl_vision"},
     {"{\"model_type\": \"qwen2_5_vl\", \"vision_config\": {\"window_size\": 20}}", PART_VISION, 0, NULL, NULL,
      "vision_config.window_size", NULL, NULL},
     {"{\"model_type\": \"qwen2_vl\", \"vision_config\": {\"spatial_merge_size\": 3}}", PART_VISION, 0, NULL,
-     "rope_axes", "h,w,restarted,merge=3", "family", "qwen2_vl_vision"},
+     "rope_axes", "h,w,restarted,frames-apart,merge=3", "family", "qwen2_vl_vision"},
     {"{\"model_type\": \"qwen3_vl_text\", \"rope_scaling\": {\"mrope_section\": [8, 4, 4]}}", PART_ONLY, 0, NULL,
      "rope_axes", "t8,h4,w4,interleaved", "config", "rope_scaling.mrope_section"},
     {"{\"model_type\": \"qwen3_vl_text\", \"rope_scaling\": {\"mrope_section\": [8, 4]}}", PART_ONLY, 0, NULL, NULL,

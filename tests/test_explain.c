@@ -529,6 +529,14 @@ static const char GRADIENT_BATCH[] =
     "{\"inputs\": [[[0.43, 0.15], [0.55, -0.87]], [[-0.57, 0.85], [1, 1]]], \"tokens\": [[\"a\", \"b\"], "
     "[\"c\", \"d\"]]}";
 
+/* Parameters with a gate: of each column of a head, or of a head. */
+#define GATED(gate)                                                                                             \
+    "{\"inputs\": [[[0.43, 0.15], [0.55, -0.87]], [[-0.57, 0.85], [1, 1]]], \"W_query\": [[1, 0.5, -1, 0.25], " \
+    "[0.5, 2, 0, 1]], \"W_key\": [[0.5, 1, 1, -0.25], [-1, 0.5, 2, 1]], \"W_value\": [[1, -0.5, 0.25, 2], "     \
+    "[0.5, 1, -1, 0.5]], \"out_proj.weight\": [[1, 0.5, -1, 0.25], [-0.5, 2, 0.75, 1]], \"W_gate.weight\": " gate "}"
+static const char GRADIENT_GATE[] = GATED("[[1, 0.5], [-0.5, 2], [0.25, -1], [0, 1.5]]");
+static const char GRADIENT_HEAD_GATE[] = GATED("[[1, 0.5], [-0.5, 2]]");
+
 /* Two items; two heads that share one of key and value; a row that sees nothing; numbers that are added; sinks. */
 static const char GRADIENT_OPERANDS[] =
     "{\"query\": [[[[1, 0.5], [0.25, -1], [0.5, 2]], [[1, 1.5], [-0.25, 1], [0.5, -2]]], [[[2, 0.5], [1, 1], [0, 2]], "
@@ -688,6 +696,8 @@ int main(void)
     check_gradients("self -d 4 --rope pairs --query-growth 0.5,2", GRADIENT_BATCH);
     check_gradients("multihead -H 2 -d 4 --query-growth 0.7,1", GRADIENT_BATCH);
     check_gradients("multihead -H 2 -d 4 --stacked", GRADIENT_BATCH);
+    check_gradients("multihead -H 2", GRADIENT_GATE);
+    check_gradients("multihead -H 2", GRADIENT_HEAD_GATE);
     check_long_gradients();
     check_gradients("sdpa", GRADIENT_OPERANDS);
     check_gradients("sdpa --empty-row mean --softcap 3", GRADIENT_OPERANDS);

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_BYTES = 512, NAME_BYTES = 96, WORD_BYTES = 160, MOST_WORDS = 64, CASES = 133, RESIDUALS = 121 };
+enum { LINE_BYTES = 512, NAME_BYTES = 96, WORD_BYTES = 160, MOST_WORDS = 64, CASES = 145, RESIDUALS = 131 };
 
 static const char FOLDER[] = "tests/layers";
 static const double NEAR = 1e-5, MOVED = 1e-2; /* of the largest number */
@@ -345,7 +345,11 @@ static const struct {
     {"blocks of patches", "qwen2-vl-vision", "hidden", "--rope-axes=h,w,restarted", NULL},
     {"windows of patches", "qwen2.5-vl-vision", "hidden", "--rope-axes=h,w,restarted,merge=2", NULL},
     {"every other frequency", "pixtral", "hidden", "--rope-axes=h,w,restarted", NULL},
-    {"coordinates of a centre", "dinov3", "hidden", "--rope-axes=h,w,restarted,rest-first", NULL},
+    {"coordinates of a centre", "dinov3", "hidden", "--rope-axes=h,w,restarted,rest-first=3", NULL},
+    {"masks of other windows", "qwen2.5-vl-vision-windows", "hidden", "--rope-axes=h,w,restarted,merge=2,window=4",
+     NULL},
+    {"masks of other frames", "qwen2-vl-vision-frames", "hidden", "--rope-axes=h,w,restarted,frames-joint,merge=2",
+     NULL},
     {"the norm of value", "gemma-4", "hidden", "--value-norm=none", NULL},
     {"causality", "llama-2", "hidden", "--no-causal", NULL},
     {"the window", "mistral-window", "hidden", "--window=-1,-1", NULL},

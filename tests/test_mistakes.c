@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JSON_BYTES = 1 << 16, LINE_BYTES = 512, MOST_NUMBERS = 1 << 12, MOST_FORMS = 10 };
+enum { JSON_BYTES = 1 << 16, LINE_BYTES = 512, MOST_NUMBERS = 1 << 12, MOST_FORMS = 16 };
 
 /* --- jobs -------------------------------------------------------------------------------------------------------- */
 
@@ -97,6 +97,14 @@ static const struct job JOBS[] = {
      ""},
     {"a quarter of the columns, heads by LayerNorm",
      "multihead -H 2 -d 16 --rope pairs --rope-columns 2 --qk-norm layer", 0, 0, 1, 5, 5, 4, 0, ""},
+    {"three axes in blocks",
+     "multihead -H 1 --rope half --rope-theta 100 --rope-axes t2,h3,w3 "
+     "--positions 0-1,2,2,2,2,4;0-1,2,2,3,3,4;0-1,2,3,2,3,4",
+     0, 0, 1, 7, 7, 4, 0, PROJECTED(16, 16)},
+    {"three axes in turn",
+     "causal -d 16 --rope half --rope-theta 100 --rope-axes t4,h2,w2,interleaved "
+     "--positions 0-1,2,2,2,2,4;0-1,2,2,3,3,4;0-1,2,3,2,3,4",
+     0, 0, 1, 7, 7, 3, 0, ""},
     {"pairs of a batch, some queries", "causal -d 4 --rope pairs -q 2,4", 0, 0, 2, 4, 4, 3, 0, ""},
     {"turned behind a past", "sdpa --causal --rope half" ALL, 1, 1, 1, 2, 2, 4, 4,
      ", \"past_key\": [[[[1, 2, 0, 3]]]], \"past_value\": [[[[3, 2, 0, 1]]]]"},

@@ -658,28 +658,34 @@ static void check_axes_refused(void)
     }
 }
 
-/* A grid of 4 x 6 patches, each as its row and column. */
+/* A grid of 4 x 6 patches, each as its row and column; and the groups of the patches of two frames, each run once. */
 static const struct {
-    const char *axes, *patches;
+    const char *axes, *patches, *groups;
 } GRIDS[] = {
-    {"h,w", "00 01 02 03 04 05 10 11 12 13 14 15 20 21 22 23 24 25 30 31 32 33 34 35"},
-    {"h,w,merge=2", "00 01 10 11 02 03 12 13 04 05 14 15 20 21 30 31 22 23 32 33 24 25 34 35"},
-    {"h,w,merge=2,window=4", "00 01 10 11 02 03 12 13 20 21 30 31 22 23 32 33 04 05 14 15 24 25 34 35"},
-    {"h,w,window=3", "00 01 02 10 11 12 20 21 22 03 04 05 13 14 15 23 24 25 30 31 32 33 34 35"},
-    {"h,w,from=1", "11 12 13 14 15 16 21 22 23 24 25 26 31 32 33 34 35 36 41 42 43 44 45 46"},
+    {"h,w", "00 01 02 03 04 05 10 11 12 13 14 15 20 21 22 23 24 25 30 31 32 33 34 35", "0x48"},
+    {"h,w,merge=2", "00 01 10 11 02 03 12 13 04 05 14 15 20 21 30 31 22 23 32 33 24 25 34 35", "0x48"},
+    {"h,w,merge=2,frames-apart", "00 01 10 11 02 03 12 13 04 05 14 15 20 21 30 31 22 23 32 33 24 25 34 35",
+     "0x24 1x24"},
+    {"h,w,merge=2,window=4", "00 01 10 11 02 03 12 13 20 21 30 31 22 23 32 33 04 05 14 15 24 25 34 35", "0x48"},
+    {"h,w,frames-apart,merge=2,window=4,windows-apart",
+     "00 01 10 11 02 03 12 13 20 21 30 31 22 23 32 33 04 05 14 15 24 25 34 35", "0x16 1x8 2x16 3x8"},
+    {"h,w,window=3,windows-apart", "00 01 02 10 11 12 20 21 22 03 04 05 13 14 15 23 24 25 30 31 32 33 34 35",
+     "0x9 1x9 2x3 3x3 4x9 5x9 6x3 7x3"},
+    {"h,w,from=1", "11 12 13 14 15 16 21 22 23 24 25 26 31 32 33 34 35 36 41 42 43 44 45 46", "0x48"},
 };
 
 static void check_grids(void)
 {
     const size_t sizes[ROPE_AXES] = {2, 4, 6};
     double coordinates[2 * 24 * ROPE_AXES];
+    int64_t groups[2 * 24];
     struct error error = {0};
     struct rope_axes axes;
     check_begin("the patches of a grid, of two frames");
     for (size_t i = 0; i < COUNT(GRIDS); i++) {
         char got[128] = "";
         CHECK(rope_axes_parse("", GRIDS[i].axes, &axes, &error) == STATUS_OK &&
-                  rope_grid(&axes, sizes, false, coordinates, &error) == STATUS_OK,
+                  rope_grid(&axes, sizes, false, coordinates, groups, &error) == STATUS_OK,
               "%s", error.message);
         for (size_t patch = 0; patch < 24; patch++) {
             const double *at = coordinates + patch * ROPE_AXES, *later = at + 24L * ROPE_AXES;
@@ -688,9 +694,18 @@ static void check_grids(void)
             CHECK(later[0] == at[0] + 1 && later[1] == at[1] && later[2] == at[2], "patch %zu of frame 2", patch);
         }
         CHECK_TEXT(GRIDS[i].patches, got);
+        got[0] = '\0';
+        for (size_t first = 0, patch = 0; first < COUNT(groups); first = patch) {
+            for (; patch < COUNT(groups) && groups[patch] == groups[first];)
+                patch++;
+            const size_t end = strlen(got);
+            snprintf(got + end, sizeof got - end, "%s%lldx%zu", end > 0 ? " " : "", (long long)groups[first],
+                     patch - first);
+        }
+        CHECK_TEXT(GRIDS[i].groups, got);
     }
     CHECK(rope_axes_parse("", "h,w,centred", &axes, &error) == STATUS_OK &&
-              rope_grid(&axes, (size_t[]){1, 2, 3}, true, coordinates, &error) == STATUS_OK,
+              rope_grid(&axes, (size_t[]){1, 2, 3}, true, coordinates, groups, &error) == STATUS_OK,
           "%s", error.message);
     const double pi = 3.14159265358979323846;
     CHECK(coordinates[1] == -pi && fabs(coordinates[2] + 4 * pi / 3) < 1e-15 && coordinates[4] == -pi &&

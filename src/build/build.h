@@ -100,6 +100,9 @@ enum status build_buffers(const struct build *build);
 /* Sets the mask from the options' rules and the file's attn_mask, alibi_slopes and sinks. Needs the sizes. */
 enum status build_mask(const struct build *build);
 
+/* Gives a rule of the mask its ids, (Tk) or (B, Tk) of I64. */
+enum status build_ids(const struct build *build, enum mask_rule rule, const struct tensor *ids);
+
 /* Turns rules of an option or a tensor into entries of attn_mask, which are T x T, for code without such rules. */
 enum status build_mask_entries(const struct build *build);
 

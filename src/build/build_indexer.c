@@ -88,8 +88,10 @@ static enum status start(const struct build *build, size_t most, struct indexer 
     const struct problem *problem = build->problem;
     const struct latent *latent = &problem->parameters.latent;
     struct tensor parts[PARTS] = {0};
-    bool fits = problem->mask.causal && problem->rotation.rope.kind != ROPE_NONE && !problem->rotation.has_past &&
-                !problem->given.is_cross && problem->mask.attn_mask.rank == 0 && latent->query_a.weight.rank > 0;
+    const bool shares = layer_facts_find(&build->layer->facts, "index_shared") != NULL;
+    bool fits = !shares && problem->mask.causal && problem->rotation.rope.kind != ROPE_NONE &&
+                !problem->rotation.has_past && !problem->given.is_cross && problem->mask.attn_mask.rank == 0 &&
+                latent->query_a.weight.rank > 0;
     for (size_t i = 0; i < PARTS && fits; i++) {
         const struct file_tensor *found = input_file_find(&build->layer->weights, NAMES[i]);
         parts[i] = found != NULL ? found->tensor : (struct tensor){0};
@@ -103,9 +105,12 @@ static enum status start(const struct build *build, size_t most, struct indexer 
            parts[NORM_WEIGHT].shape[0] == d && parts[NORM_BIAS].shape[0] == d;
     if (!fits)
         return error_usage(build->error,
-                           "%s: index_topk: beyond %zu tokens each query keeps the keys that an indexer chooses, which "
-                           "attn computes of the inputs and weights of one causal layer; expected at most %zu tokens",
-                           build->layer->weights.source, most, most);
+                           "%s: index_topk: beyond %zu tokens each query keeps the keys that an indexer %s; expected "
+                           "at most %zu tokens",
+                           build->layer->weights.source, most,
+                           shares ? "chose in an earlier layer, whose inputs attn does not have"
+                                  : "chooses, which attn computes of the inputs and weights of one causal layer",
+                           most);
     const size_t sizes[ROWS] = {
         d_in, latent_scratch(problem, PROJECTION_QUERY), wide, wide, heads, d, tokens * d, tokens, tokens};
     for (size_t i = 0; i < ROWS; i++)

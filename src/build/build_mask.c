@@ -70,8 +70,7 @@ static enum status check_numbers(const struct build *build, const struct tensor 
             continue;
         return error_usage(
             build->error, "%s: attn_mask: %s: %s; expected a finite number, or minus infinity for a masked key",
-            build->inputs->source, tensor_place_of(tensor, i, place),
-            isnan(numbers[i % AT_ONCE]) ? "NaN" : "Infinity");
+            build->inputs->source, tensor_place_of(tensor, i, place), isnan(numbers[i % AT_ONCE]) ? "NaN" : "Infinity");
     }
     return STATUS_OK;
 }
@@ -174,6 +173,7 @@ static enum status take_relative(const struct build *build)
     struct problem *problem = build->problem;
     struct mask *mask = &problem->mask;
     const struct tensor *table = &problem->parameters.relative_bias;
+    const struct family_row *family = problem->rounding.family;
     if (table->rank == 0)
         return STATUS_OK;
     double *numbers = arena_allocate(build->arena, tensor_count(table), sizeof *numbers, build->error);
@@ -181,7 +181,8 @@ static enum status take_relative(const struct build *build)
         return build->error->status;
     tensor_load(table, 0, tensor_count(table), numbers);
     mask->relative = numbers;
-    mask->buckets = table->shape[0];
+    mask->buckets =
+        family != NULL && family->buckets > 0 ? memory_smaller(family->buckets, table->shape[0]) : table->shape[0];
     mask->heads = table->shape[1];
     mask->relative_distance = (int64_t)build->options->relative_distance;
     mask->both_ways = !mask->causal;
@@ -195,20 +196,27 @@ static enum status take_relative(const struct build *build)
 
 /* --- rules ------------------------------------------------------------------------------------------------------- */
 
+enum status build_ids(const struct build *build, enum mask_rule rule, const struct tensor *ids)
+{
+    struct mask_given *given = &build->problem->mask.given[rule];
+    given->lists = ids->rank == 2 ? ids->shape[0] : 1;
+    given->count = ids->shape[ids->rank - 1];
+    given->ids = ids->data;
+    build_keep(build, MASKS[rule].tensor, ids);
+    return mask_list_runs(given, build->arena, build->error);
+}
+
 /* Takes the tensor of a rule: a number for each key, shared by all items or for each. */
 static enum status take_ids(const struct build *build, enum mask_rule rule)
 {
-    struct problem *problem = build->problem;
-    struct mask_given *given = &problem->mask.given[rule];
+    const struct problem *problem = build->problem;
     const char *name = MASKS[rule].tensor, *source = build->inputs->source;
     const struct file_tensor *found = input_file_find(build->inputs, name);
     if (found == NULL)
         return STATUS_OK;
     const struct tensor *tensor = &found->tensor;
-    given->lists = tensor->rank == 2 ? tensor->shape[0] : 1;
-    given->count = problem->size.keys;
     if (tensor->rank > 2 || tensor->shape[tensor->rank - 1] != problem->size.keys ||
-        (given->lists != 1 && given->lists != problem->size.items))
+        (tensor->rank == 2 && tensor->shape[0] != 1 && tensor->shape[0] != problem->size.items))
         return error_usage(build->error, "%s: %s is %s, expected %zu, one for each key, or %zu x %zu", source, name,
                            SHAPE_TEXT(tensor), problem->size.keys, problem->size.items, problem->size.keys);
     if (dtype_is_boolean(tensor->dtype))
@@ -222,13 +230,9 @@ static enum status take_ids(const struct build *build, enum mask_rule rule)
                                number);
         ids[i] = (int64_t)number;
     }
-    if (ids == NULL)
-        return build->error->status;
-    given->ids = ids;
     struct tensor kept = {.rank = tensor->rank, .dtype = DTYPE_I64, .data = ids};
     memcpy(kept.shape, tensor->shape, sizeof kept.shape);
-    build_keep(build, name, &kept);
-    return mask_list_runs(given, build->arena, build->error);
+    return ids == NULL ? build->error->status : build_ids(build, rule, &kept);
 }
 
 static enum status take_given(const struct build *build)

@@ -86,8 +86,9 @@ enum status build_page(const struct build *build)
                            "--rounding transformers: %s rounds between scores and context, which no page computes; "
                            "type --rounding stages, or another --format",
                            problem->rounding.family->name);
-    if (problem->scaling.growth.by != 0)
-        return error_usage(build->error, "a page does not compute --query-growth; type another --format");
+    if (problem->scaling.growth.by != 0 || operand_norm_is_last(problem, PROJECTION_QUERY))
+        return error_usage(build->error, "a page does not compute %s; type another --format",
+                           problem->scaling.growth.by != 0 ? "--query-growth" : "a norm after the rotation");
     if (problem->mask.images != NULL)
         return error_usage(build->error, "a page does not compute --token-types; type another --format");
     if (problem->masks && mask_is_given(&problem->mask) && build_mask_entries(build) != STATUS_OK)

@@ -169,6 +169,9 @@ enum status build_parameters(const struct build *build)
     problem->size.d_head = problem->plan.stacked ? problem->plan.d_out : problem->plan.d_out / problem->size.heads;
     problem->size.d_value =
         problem->plan.stacked ? problem->size.d_head : problem->plan.d_value / problem->size.kv_heads;
+    const bool last = problem->rounding.family != NULL && problem->rounding.family->rounding.norm_last;
+    for (int id = NORM_QUERY; id <= NORM_KEY; id++)
+        problem->parameters.norms[id].last = last && problem->parameters.norms[id].weight.rank > 0;
     if (!given)
         return parameters_draw(&problem->parameters, &problem->plan, &problem->drop.generator, build->arena,
                                build->error);

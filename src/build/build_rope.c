@@ -58,29 +58,54 @@ static void restart_positions(const struct mask *mask, size_t *queries, size_t *
             keys[key] = (size_t)(key - sequences->key_starts[i]);
 }
 
-/* The coordinates of grid:HxW, or grid:TxHxW with an axis of time; other tokens stay unrotated if the axes say so. */
+/* Masks the keys of other windows or frames, as document_ids does; `groups` has the group of each patch. */
+static enum status mask_groups(const struct build *build, int64_t *groups, size_t patches)
+{
+    struct problem *problem = build->problem;
+    const struct mask_given *given = &problem->mask.given[MASK_DOCUMENT];
+    const bool alone = patches == problem->size.keys, same = given->ids != NULL && given->lists == 1 && alone &&
+                                                             memcmp(given->ids, groups, patches * sizeof *groups) == 0;
+    if (groups[patches - 1] == 0 || same)
+        return STATUS_OK;
+    if (!alone || given->ids != NULL)
+        return error_usage(build->error, "%s %.40s: the grid masks keys of other windows or frames; expected no %s",
+                           BUILD_PLACE(build, OPTION_POSITIONS), build->options->positions,
+                           alone ? "document_ids" : "other tokens and no past");
+    problem->masks = true;
+    return build_ids(build, MASK_DOCUMENT, &(struct tensor){.rank = 1, .shape = {patches}, DTYPE_I64, groups});
+}
+
+/* The coordinates of grid:HxW, or grid:TxHxW of frames; other tokens stay unrotated if the axes say so. */
 static enum status list_grid(const struct build *build, const struct rope_settings *settings, double *coordinates,
                              size_t *listed, size_t fresh)
 {
     const struct rope_axes *axes = &settings->axes;
     const char *place = BUILD_PLACE(build, OPTION_POSITIONS), *text = build->options->positions,
                *next = text + strlen("grid:");
+    const size_t rest = axes->rest_first + axes->rest_last;
+    char less[40] = "";
     size_t sizes[ROPE_AXES] = {1, 1, 1}, patches = 1, axis = strchr(next, 'x') == strrchr(next, 'x');
     for (char *end; axis < ROPE_AXES && text_is_digit(*next); next = *end == 'x' ? end + 1 : end) {
         const unsigned long long size = strtoull(next, &end, 10);
         sizes[axis++] = size > fresh ? fresh + 1 : (size_t)size;
         patches = memory_smaller(patches * sizes[axis - 1], fresh + 1);
     }
-    const bool frames = sizes[0] > 1 && !axes->has[0]; /* models without an axis of time mask or pool other frames */
+    const bool frames =
+        sizes[0] > 1 && !axes->has[0] && axes->frames_apart + axes->frames_joint + axes->windows_apart == 0;
     if (axis < ROPE_AXES || *next != '\0' || next[-1] == 'x' || patches == 0 || frames)
         return error_usage(build->error, "%s '%.40s' is no grid%s; expected grid:HxW, as in grid:4x6", place, text,
                            frames ? " of these axes" : "");
-    if (patches > fresh || (patches < fresh && !axes->rest_first && !axes->rest_last))
-        return error_usage(build->error, "%s %.40s has %s positions than the %zu tokens; expected one for each", place,
-                           text, patches > fresh ? "more" : "fewer", fresh);
-    for (size_t i = 0, first = axes->rest_first ? fresh - patches : 0; i < fresh; i++)
-        listed[i] = i >= first && i < first + patches ? i - first : SIZE_MAX;
-    return rope_grid(axes, sizes, settings->in_double, coordinates, build->error);
+    if (rest > 0)
+        snprintf(less, sizeof less, ", less %zu unrotated", rest);
+    if (patches + rest != fresh)
+        return error_usage(build->error, "%s %.40s has %s positions than the %zu tokens%s; expected one for each",
+                           place, text, patches + rest > fresh ? "more" : "fewer", fresh, less);
+    int64_t *groups = arena_allocate(build->arena, fresh, sizeof *groups, build->error);
+    for (size_t i = 0; i < fresh; i++)
+        listed[i] = i >= axes->rest_first && i < axes->rest_first + patches ? i - axes->rest_first : SIZE_MAX;
+    return groups == NULL || rope_grid(axes, sizes, settings->in_double, coordinates, groups, build->error) != STATUS_OK
+               ? build->error->status
+               : mask_groups(build, groups, patches);
 }
 
 /* The coordinates of rows of positions, of time, height and width, with ';' between them. */
@@ -192,7 +217,7 @@ enum status build_rope(const struct build *build)
     count_positions(problem, of_queries, of_keys);
     if (options->positions != NULL && list_positions(build, &settings, of_queries, of_keys) != STATUS_OK)
         return build->error->status;
-    if (options->positions == NULL && settings.axes.count > 0 && !settings.axes.has[0])
+    if (options->positions == NULL && settings.axes.count > 0 && (!settings.axes.has[0] || settings.axes.merge > 0))
         return error_usage(build->error,
                            "the rotation is by row and column of a picture's patches; set --positions grid:HxW");
     if (options->positions == NULL)
@@ -204,6 +229,13 @@ enum status build_rope(const struct build *build)
     problem->rotation.highest = rope_highest(&settings, of_keys, keys, highest_query);
     if (highest_query + options->query_growth.ahead >= options->query_growth.every)
         problem->scaling.growth = options->query_growth;
-    return rope_create(&problem->rotation.rope, &settings, problem->size.d_head, problem->rotation.highest,
-                       build->arena, build->error);
+    if (rope_create(&problem->rotation.rope, &settings, problem->size.d_head, problem->rotation.highest, build->arena,
+                    build->error) != STATUS_OK)
+        return build->error->status;
+    const enum norm_kind kind = problem->parameters.norms[NORM_QUERY].kind;
+    const bool last = problem->rounding.family != NULL && problem->rounding.family->rounding.norm_last;
+    return !last || kind == NORM_NONE || (problem->rotation.rope.attention == 1 && kind != NORM_LAYER)
+               ? STATUS_OK
+               : error_usage(build->error, "the model normalises after the rotation; expected --qk-norm rms, and a "
+                                           "--rope-scaling without a factor of cosine and sine");
 }

@@ -569,6 +569,25 @@ static bool say_precision(const struct search *search)
     return true;
 }
 
+/* Says where most of what fails is not even such a table: a mistake would explain the others alone. */
+static bool say_unreadable(const struct search *search)
+{
+    struct cases_report *report = search->report;
+    const char *first = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < report->count; i++)
+        if (report->checked[i].verdict == CASE_FAILED && report->checked[i].reason[0] != '\0') {
+            first = count == 0 ? report->checked[i].reason : first;
+            count++;
+        }
+    if (2 * count <= report->of[CASE_FAILED])
+        return false;
+    struct text line = next_line(report);
+    text_add(&line, "%s; %zu of %zu failing results cannot be compared", first, count, report->of[CASE_FAILED]);
+    take_line(report);
+    return true;
+}
+
 /* --- the verdict -------------------------------------------------------------------------------------------------- */
 
 static double work_of(const struct case_checked *checked)
@@ -612,6 +631,8 @@ enum status cases_find_verdict(struct cases_report *report, const struct options
                  report->count);
         take_line(report);
     }
+    if (varying == 0 && say_unreadable(search))
+        return STATUS_OK;
     for (int pass = 0; pass < 2 && !options->no_why; pass++) {
         search->backward = pass > 0;
         if (find_mistake(search) != STATUS_OK)

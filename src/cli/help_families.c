@@ -102,7 +102,7 @@ static void add_norms(const struct family_row *row, struct text *text)
     if (row->norm_key != NULL)
         text_add(text, " where %s", row->norm_key);
     if (row->qk_norm != NULL)
-        text_add(text, "; qk-norm %s", row->qk_norm);
+        text_add(text, "; qk-norm %s%s", row->qk_norm, row->rounding.norm_last ? " after the rotation" : "");
     if (row->value_norm != NULL)
         text_add(text, "; value-norm %s", row->value_norm);
     if (row->gate != FAMILY_GATE_NONE)

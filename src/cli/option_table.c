@@ -91,7 +91,7 @@ bool option_is_called(const char *own, const char *name, size_t length)
     if (own == NULL || strlen(own) != length)
         return false;
     for (size_t i = 0; i < length; i++)
-        if (own[i] != (name[i] == '_' ? '-' : name[i]))
+        if (own[i] != name[i] && !(own[i] == '-' && name[i] == '_'))
             return false;
     return true;
 }

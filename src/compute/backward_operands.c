@@ -157,10 +157,24 @@ static void norm_heads_back(const struct backward_projection *job, double *room)
     const struct problem *problem = job->problem;
     const bool of_all = operand_norm_is_of_all(problem, job->id);
     const size_t count = of_all ? job->heads * job->d : job->d;
+    const struct norm norm = operand_first_norm(problem, job->id);
+    const size_t by_weight = operand_norm_is_last(problem, job->id) ? job->at.by_bias : job->at.by_weight;
     for (size_t head = 0; head < (of_all ? 1 : job->heads); head++)
-        norm_back(norm_of(&problem->parameters, job->id), operand_norm_first(problem, job->id, head),
-                  room + job->at.clipped + head * count, count, room + job->at.above + head * count,
-                  room + job->at.by_weight + head * count, room + job->at.by_bias + head * count);
+        norm_back(&norm, operand_norm_first(problem, job->id, head), room + job->at.clipped + head * count, count,
+                  room + job->at.above + head * count, room + by_weight + head * count,
+                  room + job->at.by_bias + head * count);
+}
+
+/* The gradient with respect to the weights of a last norm: that of query or key times what they multiply. */
+static void last_norm_back(const struct backward_projection *job, size_t position, double *room)
+{
+    struct problem bare = *job->problem;
+    double *rotated = room + job->at.by_weight;
+    bare.parameters.norms[projection_norm(job->id)] = operand_first_norm(job->problem, job->id);
+    operand_steps(&bare, job->id, position, room + job->at.clipped, room + job->at.by_bias, rotated,
+                  room + job->at.angles);
+    for (size_t i = 0; i < job->heads * job->d; i++)
+        rotated[i] *= room[job->at.above + i];
 }
 
 /* Takes the gradient back through the steps of an operand, last to first. */
@@ -169,10 +183,11 @@ static void steps_back(const struct backward_projection *job, size_t item, size_
     const struct problem *problem = job->problem;
     const struct rope *rope = &problem->rotation.rope;
     const size_t position = operand_position(problem, job->id, item, row);
-    const double factor = operand_factor(problem, position);
     double *above = room + job->at.above, *cosines = room + job->at.angles, *sines = cosines + rope->columns / 2;
+    if (problem_projects(problem) && operand_norm_is_last(problem, job->id))
+        last_norm_back(job, position, room);
     for (size_t i = 0; i < job->heads * job->d && operand_is_scaled(problem, job->id); i++)
-        above[i] *= factor;
+        above[i] *= operand_factor(problem, job->id, position, i);
     if (operand_is_rotated(problem, job->id) && position != SIZE_MAX) {
         const struct backward_mistake *mistake = problem->mistake.backward;
         rope_turns(rope, position, ROPE_ROUNDING_ONCE, DTYPE_F64, cosines, sines);
@@ -240,12 +255,11 @@ static void token_back(void *context, size_t task, unsigned thread)
         project_back(job, at, room);
         return;
     }
-    steps_back(job, item, row, room);
-    if (reaches) {
+    if (reaches)
         project(job, job->id == PROJECTION_QUERY ? &problem->given.inputs : &problem->given.key_inputs, at, room);
-        if (operand_is_normed(problem, job->id))
-            norm_heads_back(job, room);
-    }
+    steps_back(job, item, row, room);
+    if (reaches && operand_is_normed(problem, job->id))
+        norm_heads_back(job, room);
     operand_store_heads(&job->gradients->projected[job->id], item, row, room + job->at.above);
     const double clip = problem->given.clip; /* clipped columns have the gradient 0 */
     for (size_t i = 0; i < job->heads * job->d && reaches && clip > 0; i++)

@@ -47,7 +47,8 @@ static enum status take_layer(struct heads *heads, const struct input_file *file
     return STATUS_OK;
 }
 
-/* Takes the hidden states of a file: hidden_states.N, or its inputs, those of the layer in its name or of --layer. */
+/* Takes the hidden states of a file: hidden_states.N, or its inputs, those of the layer in its name or of --layer;
+ * nothing where --layer is another. */
 static enum status take_file(struct heads *heads, const char *path, struct arena *arena, struct error *error)
 {
     const struct options *options = &heads->options;
@@ -66,11 +67,14 @@ static enum status take_file(struct heads *heads, const char *path, struct arena
         }
     if (found)
         return STATUS_OK;
-    if (!layer_of_file(path, &layer) && !asked)
-        return error_usage(
-            error, "%s: of which layer? Type --layer N, or name the file hidden-N or its tensors hidden_states.N",
-            file.source);
-    return take_layer(heads, &file, NULL, asked ? (size_t)options->layer : layer, arena, error);
+    if (!layer_of_file(path, &layer)) {
+        if (!asked)
+            return error_usage(
+                error, "%s: of which layer? Type --layer N, or name the file hidden-N or its tensors hidden_states.N",
+                file.source);
+        layer = options->layer;
+    }
+    return asked && layer != options->layer ? STATUS_OK : take_layer(heads, &file, NULL, layer, arena, error);
 }
 
 /* Takes a file, or those files of a folder whose names have a layer. */
@@ -130,6 +134,8 @@ static enum status read_layers(struct heads *heads, struct listing *listing, str
         file->source = NULL;
         heads->given--;
     }
+    if (heads->given == 0 && why[0] == '\0' && options->origin[OPTION_LAYER] != ORIGIN_DEFAULT)
+        return error_usage(error, "%.80s: no hidden states of layer %zu", source, (size_t)options->layer);
     if (heads->given == 0)
         return error_usage(error, "%.80s: no hidden states of a layer that attn computes%s%s", source,
                            why[0] != '\0' ? ": " : "; name them hidden_states.N or hidden-N", why);

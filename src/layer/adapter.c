@@ -79,7 +79,7 @@ static enum status check_config(const struct adapter *adapter)
 }
 
 /* The number of a module: that of the first pattern that is its path, or the end of it; else that of the key. A pattern
- * of PEFT is a regular expression; attn reads those that are names. */
+ * of PEFT is a regular expression; attn reads those that are names, or ^ and a path. */
 static enum status number_of(const struct adapter *adapter, const char *path, const char *patterns, const char *key,
                              double *number)
 {
@@ -88,11 +88,13 @@ static enum status number_of(const struct adapter *adapter, const char *path, co
         return error_usage(adapter->error, "%s: %s is %s; expected an object", adapter->config.path, patterns,
                            json_kind_name(pattern));
     for (const cJSON *item = is_off(pattern) ? NULL : pattern->child; item != NULL; item = item->next) {
-        const size_t before = memory_left(strlen(path), strlen(item->string));
-        if (strpbrk(item->string, "^$*+?()[]{}|\\") != NULL || !cJSON_IsNumber(item))
+        const bool all = item->string[0] == '^';
+        const char *name = item->string + all;
+        const size_t before = memory_left(strlen(path), strlen(name));
+        if (strpbrk(name, "^$*+?()[]{}|\\") != NULL || !cJSON_IsNumber(item))
             return error_usage(adapter->error, "%s: %s: '%.80s': expected the name of a module and a number",
                                adapter->config.path, patterns, item->string);
-        if (found == NULL && strcmp(path + before, item->string) == 0 && (before == 0 || path[before - 1] == '.'))
+        if (found == NULL && strcmp(path + before, name) == 0 && (before == 0 || (!all && path[before - 1] == '.')))
             found = item;
     }
     found = found != NULL ? found : key_of(adapter, key);

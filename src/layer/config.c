@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "read/json_tree.h"
+#include "read/load.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -60,7 +61,9 @@ static enum status read_text(struct config *config, FILE *file, char *text, stru
     if (length > LARGEST)
         return error_usage(error, "%s: larger than 16 MiB; expected a config.json", config->path);
     text[length] = '\0';
-    return parse(config, text, length, error);
+    return load_check_other(config->path, (const unsigned char *)text, length, error) != STATUS_OK
+               ? error->status
+               : parse(config, text, length, error);
 }
 
 enum status config_read_text(const char *path, char *text, struct config *config, struct error *error)

@@ -212,7 +212,11 @@ static bool ask_rule(const struct config_reading *reading, struct config_value *
     const enum family_sliding sliding = reading->family->sliding;
     if (!reading->family->pattern_fixed)
         *value = config_find(reading, SLIDING[sliding].rule);
+    const struct config_value layers = config_find(reading, CONFIG_LAYERS);
     const size_t layer = reading->module->layer, n = config_whole(reading, value, reading->family->pattern);
+    if ((reading->family->first_full && layer == 0) ||
+        (reading->family->last_full && layer + 1 == config_whole(reading, &layers, 0)))
+        return false;
     if (SLIDING[sliding].rule == CONFIG_WINDOW_LAYERS)
         return sliding == FAMILY_SLIDING_UNTIL ? layer < n && layer % 2 == 0 : layer >= n;
     return sliding == FAMILY_SLIDING_BETWEEN ? n > 0 && layer % n != 0 : n == 0 || (layer + 1) % n != 0;
@@ -559,6 +563,21 @@ static void add_growth(const struct config_reading *reading)
     config_fact(reading, "query_growth", floors ? &every : &by, text);
 }
 
+/* Whether the layer takes the choice of an earlier one, whose inputs attn does not have: GLM-5. */
+static bool shares_choice(const struct config_reading *reading)
+{
+    const struct config_value every = config_find(reading, CONFIG_INDEX_EVERY),
+                              first = config_find(reading, CONFIG_INDEX_FIRST);
+    const size_t step = config_whole(reading, &every, 1), start = config_whole(reading, &first, 2),
+                 layer = reading->module->layer;
+    struct config_value kind, pattern = config_find(reading, CONFIG_INDEX_PATTERN);
+    if (config_entry(reading, CONFIG_INDEX_KINDS, &kind) || config_entry(reading, CONFIG_INDEX_PATTERN, &kind))
+        return strcmp(config_text(reading, &kind, ""), "shared") == 0;
+    if (config_is_set(&pattern))
+        return layer < strlen(config_text(reading, &pattern, "")) && pattern.item->valuestring[layer] == 'S';
+    return step > 1 && layer + 1 > start && (layer + 1 - start) % step != 0;
+}
+
 /* How many keys the indexer keeps. */
 static void add_indexer(const struct config_reading *reading)
 {
@@ -568,6 +587,8 @@ static void add_indexer(const struct config_reading *reading)
         config_wrong(reading, &value, "a whole number from 1 on");
     if (reading->family->indexer != ROPE_NONE)
         config_fact_number(reading, "index_topk", &value, (double)most);
+    if (reading->family->indexer == ROPE_PAIRS_TO_HALVES && shares_choice(reading))
+        config_fact(reading, "index_shared", NULL, "true");
 }
 
 /* Factors of key and value, which attn puts into their weights. */

@@ -34,6 +34,10 @@ enum { CONFIG_KEY_BYTES = 128 };
     ROW(SHARED_LAYERS, "num_kv_shared_layers", true)                                                                 \
     ROW(KEY_IS_VALUE, "attention_k_eq_v", f->value_norm != NULL)                                                     \
     ROW(INDEX_KEYS, "index_topk", f->indexer != ROPE_NONE)                                                             \
+    ROW(INDEX_KINDS, "indexer_types", f->indexer != ROPE_NONE)                                                         \
+    ROW(INDEX_PATTERN, "index_topk_pattern", f->indexer != ROPE_NONE)                                                  \
+    ROW(INDEX_EVERY, "index_topk_freq", f->indexer != ROPE_NONE)                                                       \
+    ROW(INDEX_FIRST, "index_skip_topk_offset", f->indexer != ROPE_NONE)                                                \
     ROW(CHUNK, "attention_chunk_size", true)                                                                           \
     ROW(GROWS, "attn_temperature_tuning", true)                                                                        \
     ROW(GROWTH_STEP, "floor_scale", f->growth == FAMILY_GROWTH_FLOOR)                                                  \
@@ -74,6 +78,7 @@ enum { CONFIG_KEY_BYTES = 128 };
     ROW(MERGE, "spatial_merge_size", f->merge != 0)                                                                    \
     ROW(GRID_WINDOW, "window_size", f->windows)                                                                        \
     ROW(GRID_UNMASKED, "fullatt_block_indexes", f->windows)                                                            \
+    ROW(REGISTERS, "num_register_tokens", f->prefix != 0)                                                              \
     ROW(PATCH, "patch_size", f->windows)                                                                               \
     ROW(ROPE_SCALED, "use_scaled_rope", f->scaling_asked)                                                              \
     ROW(ROPE_SHARE, "partial_rotary_factor rotary_pct", true)                                                          \
@@ -96,8 +101,6 @@ enum { CONFIG_KEY_BYTES = 128 };
     ROW(.key = "_sliding_window")                                                                                      \
     ROW(.key = "backbone")                                                                                             \
     ROW(.key = "backbone_config")                                                                                      \
-    ROW(.key = "index_topk_freq", .number = 1)                                                                         \
-    ROW(.key = "index_topk_pattern")                                                                                   \
     ROW(.key = "llama_4_scaling")                                                                                      \
     ROW(.key = "mla_use_nope", .truth = true)                                                                          \
     ROW(.key = "rotary_emb_fraction", .number = 1)                                                                     \

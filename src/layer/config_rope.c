@@ -36,7 +36,8 @@ static void check_known(const struct config_reading *reading, const struct confi
         if (!cJSON_IsNull(item) && !text_has_word(KNOWN, item->string) &&
             !(reading->family->axes != NULL && text_has_word(AXES, item->string)) &&
             !(reading->family->growth == FAMILY_GROWTH_BETA && text_has_word(GROWTH, item->string)) &&
-            !(reading->family->mscales && text_has_word(MSCALES, item->string)))
+            !(reading->family->mscales && text_has_word(MSCALES, item->string)) &&
+            !(reading->family->theta_alpha && strcmp(item->string, "alpha") == 0))
             CONFIG_REFUSE(reading,
                           "%s: attn does not know %s.%.60s, which may change the rotation; set --rope, --rope-theta, "
                           "--rope-columns and --rope-scaling",
@@ -136,6 +137,16 @@ struct config_value config_rope_type(const struct config_value *object)
 
 /* --- theta and columns ------------------------------------------------------------------------------------------- */
 
+/* What a family's "dynamic" scaling multiplies theta by, whatever the length; 0 where it is another one. */
+static double theta_factor(const struct config_reading *reading, const struct config_value *object)
+{
+    const struct config_value type = config_rope_type(object), alpha = config_member(object, "alpha");
+    const double d = (double)reading->module->columns;
+    return reading->family->theta_alpha && strcmp(config_text(reading, &type, ""), "dynamic") == 0
+               ? pow(config_real(reading, &alpha, 0), d / (d - 2))
+               : 0;
+}
+
 static void add_theta(const struct config_reading *reading, const struct config_value *object, bool slides)
 {
     const struct family_row *family = reading->family;
@@ -155,7 +166,8 @@ static void add_theta(const struct config_reading *reading, const struct config_
         config_wrong(reading, &value, "a number above 0");
     if (family->scaling_theta && object->item == NULL && theta != usual)
         config_wrong(reading, &value, "rope_parameters with it, because this family reads it nowhere else");
-    config_fact_number(reading, "rope_theta", config_is_set(&value) ? &value : NULL, theta);
+    const double factor = theta_factor(reading, object);
+    config_fact_number(reading, "rope_theta", config_is_set(&value) ? &value : NULL, theta * (factor > 0 ? factor : 1));
 }
 
 static bool is_proportional(const struct config_value *object)
@@ -222,7 +234,8 @@ static void add_axes(const struct config_reading *reading, const struct config_v
     const struct config_value sections = config_member(object, "mrope_section"),
                               blocks = config_find(reading, CONFIG_MERGE), patch = config_find(reading, CONFIG_PATCH),
                               size = config_find(reading, CONFIG_GRID_WINDOW),
-                              all = config_find(reading, CONFIG_GRID_UNMASKED);
+                              all = config_find(reading, CONFIG_GRID_UNMASKED),
+                              registers = config_find(reading, CONFIG_REGISTERS);
     const size_t merge = config_whole(reading, &blocks, reading->family->merge),
                  side = reading->family->windows ? merge * config_whole(reading, &patch, 14) : 0,
                  window = side > 0 ? config_whole(reading, &size, 112) / side * merge : 0;
@@ -234,6 +247,9 @@ static void add_axes(const struct config_reading *reading, const struct config_v
     if (bytes == NULL || rope_axes_parse("axes", rest, &axes, reading->error) != STATUS_OK)
         return;
     struct text text = text_begin(bytes, AXES_BYTES);
+    const size_t left = axes.restarted && axes.has[0] ? reading->module->columns % (2 * axes.count) : 0;
+    if (left > 0 && !config_is_told(reading, "rope_columns")) /* no axis has the columns left */
+        config_fact_number(reading, "rope_columns", NULL, (double)(reading->module->columns - left));
     const bool counts = axes.pairs[0] > 0 && config_is_set(&sections);
     for (size_t i = 0; counts && i < axes.count; i++, rest += strcspn(rest, ",") + (i < axes.count)) {
         struct config_value count = sections;
@@ -246,9 +262,11 @@ static void add_axes(const struct config_reading *reading, const struct config_v
     if (reading->family->merge > 0)
         text_add(&text, ",merge=%zu", merge);
     if (window > 0)
-        text_add(&text, masks ? ",window=%zu,within=%zu" : ",window=%zu", window, window);
+        text_add(&text, ",window=%zu%s", window, masks ? ",windows-apart" : "");
     else if (reading->family->windows)
         config_wrong(reading, &size, "at least a block of patches");
+    if (reading->family->prefix > 0)
+        text_add(&text, ",rest-first=%zu", 1 + config_whole(reading, &registers, reading->family->prefix - 1));
     config_fact(reading, "rope_axes", counts ? &sections : NULL, bytes);
 }
 
@@ -435,7 +453,7 @@ static void add_scaling(const struct config_reading *reading, const struct confi
     if (object->item == NULL && reading->family->scaling != NULL && !(slides && reading->family->local_theta > 0) &&
         (!reading->family->scaling_asked || config_truth(reading, &asked, false)))
         config_fact(reading, "rope_scaling", &asked, reading->family->scaling);
-    if (strcmp(kind, "default") == 0 || strcmp(kind, "none") == 0 ||
+    if (strcmp(kind, "default") == 0 || strcmp(kind, "none") == 0 || theta_factor(reading, object) > 0 ||
         (reading->family->axes != NULL && (strcmp(kind, "mrope") == 0 || strcmp(kind, "axial") == 0)))
         return;
     if (reading->family->long_factors && (strcmp(kind, "su") == 0 || strcmp(kind, "yarn") == 0))

@@ -286,6 +286,9 @@ static void put_implied(const struct building *building)
 {
     const struct family_row *family = building->family;
     const double columns = head_columns(building);
+    const cJSON *scaling = cJSON_GetObjectItemCaseSensitive(building->root, "rope_scaling");
+    if (cJSON_HasObjectItem(scaling, "factor") && !cJSON_HasObjectItem(scaling, "rope_type"))
+        put(building, "rope_scaling.rope_type", cJSON_CreateString("linear"));
     if (family->normed == FAMILY_NORMED_ASKED || family->normed == FAMILY_NORMED_UNLESS)
         put(building, "use_qk_norm", cJSON_CreateBool(has_in_blocks(building->checkpoint, ".attn_q_norm.weight")));
     if (find(building, "rope.scaling.finetuned") == NULL)

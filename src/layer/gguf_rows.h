@@ -94,7 +94,7 @@
     ROW(.name = "rope.dimension_sections", .key = "rope_scaling.mrope_section", .put = put_sections) \
     ROW(.name = "rope.freq_base", .key = "rope_theta", .put = put_theta) \
     ROW(.name = "rope.freq_base_swa", .key = "rope_local_base_freq") \
-    ROW(.name = "rope.scale_linear", .key = "rope_scaling.scale_linear", .idle = "1") \
+    ROW(.name = "rope.scale_linear", .key = "rope_scaling.factor", .idle = "1") \
     ROW(.name = "rope.scaling.attn_factor", .key = "rope_scaling.attn_factor", .idle = "1") \
     ROW(.name = "rope.scaling.factor", .key = "rope_scaling.factor") \
     ROW(.name = "rope.scaling.finetuned", .key = "position_embedding_type", .put = put_finetuned) \

@@ -288,6 +288,11 @@ static enum status read_module(struct reading *reading, struct layer *layer)
     return add_defaults(reading, layer, columns, plan.kv_heads);
 }
 
+static bool is_of_norm_after(enum mistake id)
+{
+    return id == MISTAKE_LAYER_NORM_AFTER || id == MISTAKE_LAYER_OUT_NORMED;
+}
+
 /* Reads the layer with a mistake of it alone, or without (NULL): the norm after attention, an adapter or quantised
  * weights read otherwise. */
 static enum status read_one(struct layer *layer, const struct options *options, const struct mistake_choice *choice,
@@ -306,9 +311,9 @@ static enum status read_one(struct layer *layer, const struct options *options, 
         reading.adapter.mistake = (size_t)choice->form + 1;
     if (choice != NULL && choice->id == MISTAKE_LAYER_QUANTISED)
         reading.quantised.mistake = (size_t)choice->form + 1;
-    if (status == STATUS_OK && choice != NULL && choice->id == MISTAKE_LAYER_NORM_AFTER) {
+    if (status == STATUS_OK && choice != NULL && is_of_norm_after(choice->id)) {
         naming = *chosen->naming;
-        naming.norm = NAMING_NORMS_AFTER;
+        naming.norm = MISTAKES[choice->id].forms[(size_t)choice->form];
         module = *chosen;
         module.naming = &naming;
         layer->module = &module;
@@ -335,7 +340,6 @@ static const struct part {
     {MISTAKE_LAYER_OUT, .tensors = {"out_proj."}},
     {MISTAKE_LAYER_BIAS, .tensors = {"W_"}, .end = ".bias"},
     {MISTAKE_LAYER_NORM, .tensors = {"norm."}},
-    {MISTAKE_LAYER_NORM_AFTER, .tensors = {"norm."}},
     {MISTAKE_LAYER_QK_NORM, .tensors = {"query_norm.", "key_norm."}},
     {MISTAKE_LAYER_SINKS, .tensors = {"sinks"}},
     {MISTAKE_LAYER_WINDOW, .settings = {"window"}},
@@ -396,15 +400,35 @@ static bool take_part(struct layer *layer, const struct layer *other, const stru
     return differs;
 }
 
-/* Gives the layer its own list of tensors. */
+enum { ROOM = 2 };
+
+/* Gives the layer its own list of tensors, with room for more. */
 static bool copy_tensors(struct layer *layer, struct arena *arena, struct error *error)
 {
     const struct file_tensor *tensors = layer->weights.tensors;
     const size_t count = layer->weights.tensor_count;
-    layer->weights.tensors = arena_allocate(arena, count, sizeof *tensors, error);
+    layer->weights.tensors = arena_allocate(arena, count + ROOM, sizeof *tensors, error);
     if (layer->weights.tensors != NULL && count > 0)
         memcpy(layer->weights.tensors, tensors, count * sizeof *tensors);
     return layer->weights.tensors != NULL;
+}
+
+/* Adds the norm of the other layer, if it is another one, as that after attention; returns whether it is. */
+static bool add_norm_after(struct layer *layer, const struct layer *other)
+{
+    static const char *const NAMES[][2] = {{"norm.weight", "norm_after.weight"}, {"norm.bias", "norm_after.bias"}};
+    const struct file_tensor *own = input_file_find(&layer->weights, NAMES[0][0]);
+    const size_t before = layer->weights.tensor_count;
+    for (size_t i = 0; i < ROOM; i++) {
+        const struct file_tensor *norm = input_file_find(&other->weights, NAMES[i][0]);
+        if (norm == NULL || (own != NULL && strcmp(norm->origin, own->origin) == 0))
+            break;
+        struct file_tensor *added = &layer->weights.tensors[layer->weights.tensor_count++];
+        *added = *norm;
+        added->name = NAMES[i][1];
+    }
+    input_file_sort(&layer->weights);
+    return layer->weights.tensor_count > before;
 }
 
 enum status layer_change(struct layer *layer, const struct options *options, const struct mistake_choice *choice,
@@ -423,12 +447,15 @@ enum status layer_change(struct layer *layer, const struct options *options, con
     if (reason == NULL && ((!own && layer_ask(&asked, layer, number, arena, error) != STATUS_OK) ||
                            read_one(&other, &asked, own ? choice : NULL, arena, error) != STATUS_OK))
         return error->status;
-    if (reason == NULL && part == NULL)
+    const bool of_norm = is_of_norm_after(choice->id);
+    if (reason == NULL && part == NULL && !of_norm)
         *layer = other;
     else if (reason == NULL && !copy_tensors(layer, arena, error))
         return error->status;
+    else if (reason == NULL && of_norm)
+        reason = add_norm_after(layer, &other) ? NULL : "the layer has no such norm after attention";
     else if (reason == NULL && !take_part(layer, &other, part))
-        reason = own ? "there is no norm after attention" : "that layer has the same, or none";
+        reason = "that layer has the same, or none";
     return reason == NULL
                ? STATUS_OK
                : error_usage(error, "--mistake: %s cannot be made here: %s", MISTAKES[choice->id].name, reason);

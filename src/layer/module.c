@@ -511,7 +511,7 @@ static bool is_there(const struct module_tensors *tensors, const char *standard)
     return false;
 }
 
-/* T5 keeps the relative bias of all blocks in the module of block 0 of the same stack. */
+/* T5 keeps the relative bias of all blocks in the module of block 0 of the same stack, MPNet next to the blocks. */
 static enum status add_first_bias(const struct search *search, const struct layer_module *module,
                                   struct module_tensors *tensors)
 {
@@ -523,6 +523,13 @@ static enum status add_first_bias(const struct search *search, const struct laye
     if (first == NULL)
         return search->error->status;
     snprintf(first, length, "%.*s0%s.", (int)(number - module->path), module->path, number + strcspn(number, "."));
+    if (add_words(search, first, NAMING_RELATIVE_BIAS, "relative_bias", tensors) != STATUS_OK ||
+        is_there(tensors, "relative_bias.weight"))
+        return search->error->status;
+    size_t end = (size_t)(number - module->path);
+    for (end -= end > 0; end > 0 && first[end - 1] != '.';)
+        end--;
+    first[end] = '\0';
     return add_words(search, first, NAMING_RELATIVE_BIAS, "relative_bias", tensors);
 }
 

@@ -132,9 +132,6 @@
     "layer_norm1 layer_norm_1 layernorm1 attention_norm attention_layernorm pre_attention_layer_norm "                \
     "pre_attention_layernorm operator_norm rms_norm1 pre_sa_norm norm_self_att layernorm_before_attention "           \
     "layer_norm_before attn_ln sa_norm layer_norm norm"
-#define NAMING_NORMS_AFTER                                                                                            \
-    "post_attention_layernorm pre_feedforward_layernorm ln_2 ln2 norm2 norm_2 layernorm_after layer_norm2 "           \
-    "final_layer_norm ffn_norm mlp_norm mlp_ln"
 #define NAMING_CROSS_NORMS                                                                                            \
     "encoder_attn_layer_norm cross_attn_layer_norm cross_attention_layer_norm ln_cross_attn pre_ca_norm cross_attn_ln"
 /* clang-format on */

@@ -312,8 +312,7 @@ static enum status check_blocks(const struct weight *weight, enum part part)
     const struct stored *stored = &weight->part[part];
     const size_t down = weight->row->across ? weight->across : weight->down,
                  across = weight->row->across ? weight->down : weight->across;
-    if (stored->look->count / down == across && stored->look->count % down == 0 &&
-        (down == 1 || across == 1 || stored->rows == down))
+    if (stored->rows == down && stored->columns == across)
         return STATUS_OK;
     return contradicts(weight, part, "%zu x %zu, one for each block of the weight", down, across);
 }
@@ -516,13 +515,14 @@ static const cJSON *section_of(const cJSON *how, const char *name)
 
 /* Reads the tensors of a weight by the first row, and group of the config, that fits them; the error is that of the
  * first one tried. */
-static enum status read_weight(const struct quantised *quantised, const char *name, struct weight *weight,
+static enum status read_weight(struct quantised *quantised, const char *name, struct weight *weight,
                                struct error *error)
 {
     const struct config_value how = how_of(quantised->config);
-    const enum status checked = quantised_check(quantised->config, error);
+    const enum status checked = quantised->checked ? STATUS_OK : quantised_check(quantised->config, error);
     if (checked != STATUS_OK)
         return checked;
+    quantised->checked = true;
     const cJSON *groups = cJSON_GetObjectItemCaseSensitive(how.item, "config_groups");
     struct error first = {0};
     for (const struct row *row = ROWS; row < END; row++) {

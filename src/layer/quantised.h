@@ -10,6 +10,7 @@ struct quantised {
     struct checkpoint shown; /* the same, with the names that it would have without quantisation */
     const struct config *config;
     const char *method; /* "quant_method", or "" */
+    bool checked;       /* quantised_check found a form that attn reads */
     size_t mistake;     /* the form of layer-quantised to make, plus 1; 0: right */
     char from[160];     /* of the weights taken so far: "FP8, blocks of 128 x 128"; "" for none */
 };

@@ -41,7 +41,10 @@ static enum status take(const struct unpacking *unpacking, const char *standard,
     if (quantised_take(unpacking->list->quantised, taken->name, &taken->tensor, &taken->file, unpacking->error) ||
         adapter_replace(unpacking->list->adapter, taken->name, &taken->tensor))
         return unpacking->error->status;
-    return STATUS_OK;
+    return dtype_is_working(taken->tensor.dtype)
+               ? STATUS_OK
+               : error_usage(unpacking->error, "%s: %.200s holds numbers of %s; expected floats", taken->file,
+                             taken->name, dtype_safetensors(taken->tensor.dtype));
 }
 
 /* "FILE: NAME: 48 x 32; expected ..."; if the heads do not fit, with their sources: ", by --heads and n_head_kv". */

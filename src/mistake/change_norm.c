@@ -121,7 +121,7 @@ CHANGE_BY(NORM_ADDED)
         return "nothing is projected";
     if (is_made(norm))
         return "the inputs have a norm";
-    *norm = (struct norm){.kind = form == 0 ? NORM_LAYER : NORM_RMS, .eps = RECIPE_NORM_EPS};
+    *norm = (struct norm){.kind = form == 0 ? NORM_LAYER : NORM_RMS, .eps = RECIPE_NORM_EPS, .of_sum = form == 2};
     problem->given.residual = true;
     recipe->changed_projections = OF_ALL;
     return recipe_make_gate(recipe, gate_sigmoid, NULL);
@@ -209,6 +209,8 @@ CHANGE_BY(QK_NORM_AFTER_ROPE)
         return NO_NORM;
     if (problem->rotation.rope.kind == ROPE_NONE)
         return "there is no rotation";
+    if (operand_norm_is_last(problem, PROJECTION_QUERY))
+        return "the norm comes after the rotation";
     recipe->norms_last = true;
     recipe->changed_steps |= OF_QUERY | OF_KEY;
     recipe_makes(recipe, STAGE_QUERY, "projected_query, rotated by position, then normed");

@@ -225,20 +225,6 @@ static const char *split(struct recipe *recipe, enum recipe_split kind, const ch
 CHANGE(SPLIT_VIEW, split(recipe, RECIPE_SPLIT_VIEW, "the projection, its rows read on from head to head"))
 CHANGE(SPLIT_INTERLEAVED, split(recipe, RECIPE_SPLIT_INTERLEAVED, "the projection, columns given to the heads in turn"))
 
-/* Splits query, key and value side by side, which must have as many columns of the same tokens. */
-static const char *split_packed(struct recipe *recipe, enum recipe_split kind, const char *formula)
-{
-    const struct problem *problem = &recipe->problem;
-    const bool alike = problem->size.heads == problem->size.kv_heads && problem->size.d_head == problem->size.d_value &&
-                       !problem->given.is_cross;
-    return alike ? split(recipe, kind, formula) : OTHER_SHAPES;
-}
-
-CHANGE(SPLIT_PACKED_BY_HEAD,
-       split_packed(recipe, RECIPE_SPLIT_BY_HEAD, "query, key, value side by side, read as heads x 3 x d"))
-CHANGE(SPLIT_PACKED_BY_COLUMN,
-       split_packed(recipe, RECIPE_SPLIT_BY_COLUMN, "query, key, value side by side, read as heads x d x 3"))
-
 static const char NO_SCORES[] = "--rounding operations has no scores";
 
 /* Uses one head, whose scores are the sum of those of all. The forms: the root in the scale. */
@@ -370,7 +356,7 @@ CHANGE_BY(OUT_NORMED)
 {
     if (!problem_projects(problem))
         return NOT_PROJECTED;
-    recipe->norms_result = form < 2 ? NORM_LAYER : NORM_RMS;
+    recipe->result_norm = (struct norm){.kind = form < 2 ? NORM_LAYER : NORM_RMS, .eps = RECIPE_NORM_EPS};
     return (int)form % 2 == 1 ? change_OUT_RESIDUAL(recipe, problem, mask, form)
                               : recipe_makes(recipe, problem_last_stage(problem), ", normed");
 }

@@ -40,6 +40,13 @@ static struct packed_row in_groups(const struct packed *packed, size_t at)
     return (struct packed_row){place == group ? PROJECTION_KEY : PROJECTION_VALUE, of * d + row};
 }
 
+/* Row `at` of, for each column of all heads, its query, its key, its value. */
+static struct packed_row by_column(const struct packed *packed, size_t at)
+{
+    (void)packed;
+    return (struct packed_row){(enum projection_id)(at % PROJECTION_COUNT), at / PROJECTION_COUNT};
+}
+
 /* Row `at` of the three blocks in another order. */
 static struct packed_row in_order(const struct packed *packed, size_t at)
 {
@@ -158,6 +165,16 @@ static const char *read_otherwise(struct recipe *recipe, packing_order *lies, pa
     return NULL;
 }
 
+/* Query, key and value have as many rows. */
+#define SPLIT_PACKED(read, how)                                            \
+    (problem->size.heads != problem->size.kv_heads ? "their shapes differ" \
+                                                   : read_otherwise(recipe, in_blocks, read, how))
+
+CHANGE(SPLIT_PACKED_BY_HEAD, problem->size.heads == 1
+                                 ? "nothing is split into heads"
+                                 : SPLIT_PACKED(in_groups, "query, key, value side by side, read as heads x 3 x d"))
+CHANGE(SPLIT_PACKED_BY_COLUMN, SPLIT_PACKED(by_column, "query, key, value side by side, read as heads x d x 3"))
+
 static const char ONE_GROUP[] = "there is one head of key: one group";
 
 CHANGE(PACKING_GROUPS, problem->size.kv_heads == 1 ? ONE_GROUP
@@ -219,21 +236,38 @@ static size_t to_halves(size_t at, size_t d)
     return at % (d / 2) * 2 + at / (d / 2);
 }
 
-/* Permutes the rows of each head of a projection, and those of its bias. */
-static enum status permute_rows(struct recipe *recipe, struct projection *projection, size_t d, recipe_order *from,
+/* An order of the rows of heads with d each: `from` in a head; without it, `shift` further in a head, or after the rows
+ * below d - shift of all heads if these are together. */
+struct row_order {
+    size_t d;
+    recipe_order *from;
+    size_t shift;
+    bool together;
+};
+
+static size_t source_of(const struct row_order *order, size_t at, size_t heads)
+{
+    const size_t d = order->d, head = at / d, row = at % d, first = d - order->shift;
+    if (order->together)
+        return row < first ? head * first + row : heads * first + head * order->shift + row - first;
+    return head * d + (order->from != NULL ? order->from(row, d) : (row + order->shift) % d);
+}
+
+/* Permutes the rows of a projection, and those of its bias. */
+static enum status permute_rows(struct recipe *recipe, struct projection *projection, const struct row_order *order,
                                 bool with_bias)
 {
     const struct packed packed = {.projections = projection,
-                                  .heads = projection->weight.shape[projection->transposed ? 0 : 1] / d,
-                                  .d = d,
+                                  .heads = projection->weight.shape[projection->transposed ? 0 : 1] / order->d,
+                                  .d = order->d,
                                   .width = projection->weight.shape[projection->transposed ? 1 : 0]};
     struct projection made;
     double *row = arena_allocate(recipe->arena, packed.width, sizeof *row, recipe->error);
     if (row == NULL ||
         create_projection(recipe, &packed, 1, PROJECTION_QUERY, projection->bias.rank > 0, &made) != STATUS_OK)
         return recipe->error->status;
-    for (size_t at = 0; at < packed.heads * d; at++)
-        copy_row(&packed, (struct packed_row){0, at / d * d + from(at % d, d)}, &made, at, row);
+    for (size_t at = 0; at < packed.heads * packed.d; at++)
+        copy_row(&packed, (struct packed_row){0, source_of(order, at, packed.heads)}, &made, at, row);
     if (!with_bias)
         made.bias = projection->bias;
     *projection = made;
@@ -281,10 +315,11 @@ static const char *permute(struct recipe *recipe, recipe_order *from)
         permute_columns(recipe, ids, from);
         return NULL;
     }
+    const struct row_order order = {d, from, 0, false};
     struct module *modules = recipe_copy_modules(recipe);
     for (size_t i = 0; modules != NULL && i < problem->parameters.module_count; i++)
         for (int id = 0; id < PROJECTION_COUNT; id++)
-            if (ids & 1U << id && permute_rows(recipe, &modules[i].projections[id], d, from, with_bias) != STATUS_OK)
+            if (ids & 1U << id && permute_rows(recipe, &modules[i].projections[id], &order, with_bias) != STATUS_OK)
                 return NULL;
     recipe->changed_projections |= ids;
     return NULL;
@@ -292,3 +327,21 @@ static const char *permute(struct recipe *recipe, recipe_order *from)
 
 CHANGE(ROWS_TO_PAIRS, permute(recipe, to_pairs))
 CHANGE(ROWS_TO_HALVES, permute(recipe, to_halves))
+
+/* The forms: all keys before all values, each head's value before its key; columns to rotate first, of key or query. */
+CHANGE_BY(PACKING_LATENT)
+{
+    struct latent *latent = &problem->parameters.latent;
+    struct projection *const weights[] = {&latent->key_value_b, &latent->key_value_b, &latent->key_value_a,
+                                          &latent->query_b};
+    const size_t value = problem->size.d_value, rope = latent->d_rope;
+    const struct row_order orders[] = {{latent->d_nope + value, NULL, value, true},
+                                       {latent->d_nope + value, NULL, value, false},
+                                       {latent->rank + rope, NULL, rope, false},
+                                       {latent->d_nope + rope, NULL, rope, false}};
+    if (latent->rank == 0 || weights[(int)form]->weight.rank == 0)
+        return latent->rank == 0 ? "key and value do not come from a latent" : "the query does not come from a latent";
+    recipe->changed_projections |= form < 3 ? OF_KEY | OF_VALUE : OF_QUERY;
+    permute_rows(recipe, weights[(int)form], &orders[(int)form], true);
+    return NULL;
+}

@@ -57,11 +57,15 @@ CHANGE_BY(ROPE_THETA)
     return make_rope(recipe, &settings, problem->size.d_head);
 }
 
-/* The forms of the exponents, -(step i + start) / n: -i / n, -4 i / n, -2 (i + 1) / n. */
+/* The forms of the exponents, -(step i + start) / n: -i / n, -4 i / n, -2 (i + 1) / n, -2 i / d_in. */
 CHANGE_BY(ROPE_EXPONENT)
 {
     struct rope_settings settings = problem->rotation.settings;
+    if (form == 3 && (!problem_projects(problem) || problem->size.d_in == problem->rotation.rope.columns))
+        return "the inputs are as wide as the rotated columns, or unknown";
     settings.step = form == 0 ? 1 : form == 1 ? 4 : 2;
+    if (form == 3)
+        settings.step = 2 * (double)problem->rotation.rope.columns / (double)problem->size.d_in;
     settings.start = form == 2 ? 2 : 0;
     return settings.kind == ROPE_NONE ? NO_ROPE : make_rope(recipe, &settings, problem->size.d_head);
 }
@@ -294,6 +298,51 @@ CHANGE(ROPE_POSITIONS_FROM, move_all(recipe, BOTH, (int64_t)form, ", rotated by 
 CHANGE(ROPE_PAST_MISSING, problem->rotation.past == 0 ? "there is no past"
                                                       : move_all(recipe, BOTH, -(int64_t)problem->rotation.past,
                                                                  ", rotated as if there were no past"))
+
+static const char ONE_AXIS[] = "all axes have the same positions";
+
+/* Gives each axis the coordinates of another one, or (ROPE_AXES) the numbers of the tokens. */
+CHANGE_BY(ROPE_AXES_ROWS)
+{
+    static const size_t FROM[][ROPE_AXES] = {{0, 2, 1}, {1, 0, 2}, {2, 1, 0}, {1, 2, 0}, {2, 0, 1},
+                                             {0, 0, 0}, {1, 1, 1}, {2, 2, 2}, {3, 3, 3}};
+    const struct rope_settings *right = &problem->rotation.settings;
+    const size_t count = ROPE_AXES * (problem->size.keys - problem->rotation.past);
+    double *others = arena_allocate(recipe->arena, count, sizeof *others, recipe->error);
+    for (size_t i = 0; i < count && others != NULL && right->coordinates != NULL; i++) {
+        const size_t own = i % ROPE_AXES, axis = FROM[(size_t)form][own], row = i / ROPE_AXES;
+        if (axis < ROPE_AXES && axis != own && !right->axes.has[axis])
+            return "positions lack an axis";
+        others[i] = axis < ROPE_AXES ? right->coordinates[row * ROPE_AXES + axis] : (double)row;
+    }
+    if (right->coordinates == NULL)
+        return ONE_AXIS;
+    problem->rotation.rope.coordinates = problem->rotation.settings.coordinates = others;
+    return change_steps(recipe, BOTH, NULL);
+}
+
+/* The forms: in turn, in turn without limits, in blocks, the axes or only their counts reversed, frequencies that start
+ * again on each axis or do not. */
+CHANGE_BY(ROPE_AXES_PAIRS)
+{
+    struct rope_settings settings = problem->rotation.settings;
+    struct rope_axes *axes = &settings.axes;
+    const struct rope_axes right = *axes;
+    const size_t last = axes->count - 1;
+    if (settings.coordinates == NULL)
+        return ONE_AXIS;
+    if ((form == 0 && axes->interleaved) || (form == 2 && !axes->interleaved))
+        return "pairs take the axes so already";
+    axes->interleaved = form < 2 || (form != 2 && axes->interleaved);
+    axes->restarted = axes->restarted != (form == 5);
+    for (size_t i = 0; i <= last; i++) {
+        axes->axis[i] = form == 3 ? right.axis[last - i] : right.axis[i];
+        axes->pairs[i] = form == 1                ? problem->size.d_head
+                         : form == 3 || form == 4 ? right.pairs[last - i]
+                                                  : right.pairs[i];
+    }
+    return make_rope(recipe, &settings, problem->size.d_head);
+}
 
 CHANGE_BY(ROPE_ON_VALUES)
 {

@@ -156,41 +156,20 @@ static const double *project(const struct plain *plain, enum projection_id id)
 
 /* --- cut into heads ---------------------------------------------------------------------------------------------- */
 
-/* The column, and the projection, from which column c of head h of a token comes. */
-static size_t packed_column(const struct problem *problem, enum recipe_split split, enum projection_id *id, size_t head,
-                            size_t column)
-{
-    const size_t d = problem->size.d_head, width = problem->size.heads * d;
-    const size_t at = split == RECIPE_SPLIT_BY_HEAD ? (head * PROJECTION_COUNT + *id) * d + column
-                                                    : (head * d + column) * PROJECTION_COUNT + *id;
-    *id = (enum projection_id)(at / width);
-    return at % width;
-}
-
-/* Its index in that projection, (B, T, columns). */
-static size_t source_of(const struct plain *plain, enum projection_id *id, size_t item, size_t head, size_t token,
+/* The index, in its projection (B, T, columns), of column c of head h of a token. */
+static size_t source_of(const struct plain *plain, enum projection_id id, size_t item, size_t head, size_t token,
                         size_t column)
 {
     const struct problem *problem = plain->problem;
-    const size_t d = operand_columns(problem, *id), heads = operand_heads(problem, *id), width = heads * d;
-    const size_t tokens = tokens_of(problem, *id), first = (item * tokens + token) * width;
-    switch (plain->recipe->split) {
-    case RECIPE_SPLIT_VIEW:
+    const size_t d = operand_columns(problem, id), heads = operand_heads(problem, id), width = heads * d;
+    const size_t tokens = tokens_of(problem, id), first = (item * tokens + token) * width;
+    if (plain->recipe->split == RECIPE_SPLIT_VIEW)
         return item * tokens * width + (head * tokens + token) * d + column;
-    case RECIPE_SPLIT_INTERLEAVED:
-        return first + column * heads + head;
-    case RECIPE_SPLIT_BY_HEAD:
-    case RECIPE_SPLIT_BY_COLUMN:
-        return first + packed_column(problem, plain->recipe->split, id, head, column);
-    case RECIPE_SPLIT_HEADS:
-    case RECIPE_SPLIT_NONE:
-        break;
-    }
-    return first + head * d + column;
+    return first + (plain->recipe->split == RECIPE_SPLIT_INTERLEAVED ? column * heads + head : head * d + column);
 }
 
-static void split_heads(const struct plain *plain, const double *const made[PROJECTION_COUNT], enum projection_id id,
-                        double *row, const struct tensor *operand)
+static void split_heads(const struct plain *plain, const double *made, enum projection_id id, double *row,
+                        const struct tensor *operand)
 {
     const struct problem *problem = plain->problem;
     const size_t d = operand->shape[3], tokens = operand->shape[2],
@@ -198,12 +177,8 @@ static void split_heads(const struct plain *plain, const double *const made[PROJ
     for (size_t matrix = 0; matrix < operand->shape[0] * operand->shape[1]; matrix++)
         for (size_t token = 0; token < tokens; token++) {
             const size_t item = matrix / operand->shape[1], head = matrix % operand->shape[1];
-            for (size_t column = 0; column < d; column += now) {
-                enum projection_id from = id;
-                const size_t at = source_of(plain, &from, item, head, token, column);
-                /* NOLINTNEXTLINE(clang-analyzer-core.*): project has made all three */
-                memcpy(row + column, made[from] + at, now * sizeof *row);
-            }
+            for (size_t column = 0; column < d; column += now) /* NOLINTNEXTLINE(clang-analyzer-core.*): made before */
+                memcpy(row + column, made + source_of(plain, id, item, head, token, column), now * sizeof *row);
             operand_clip(problem, row, d);
             dtype_round(problem->rounding.dtype, row, d);
             tensor_store(operand, (matrix * tokens + token) * d, d, row);
@@ -356,9 +331,7 @@ static void turn_otherwise(const struct plain *plain, enum projection_id id, siz
     if (plain->recipe->turn == RECIPE_TURN_ALL_HEADS)
         rope_row(all, position, ROPE_ROUNDING_ONCE, part.rounding.dtype, normed, made);
     dtype_round(part.rounding.dtype, made, count);
-    for (size_t i = 0; i < count && operand_is_scaled(plain->problem, id); i++)
-        made[i] *= operand_factor(plain->problem, position);
-    dtype_round(part.rounding.dtype, made, count);
+    operand_scale(plain->problem, id, position, made);
 }
 
 /* Takes a token's heads through the steps; arguments as in operand_steps. With recipe->norms_last `normed` equals
@@ -432,7 +405,7 @@ static enum status cut_heads(struct plain *plain, enum projection_id id, const d
     double *row = arena_allocate(plain->arena, operand_columns(plain->problem, id), sizeof *row, plain->error);
     if (row == NULL || create_operand(plain, id, shared ? plain->lasting : plain->arena, operand) != STATUS_OK)
         return plain->error->status;
-    split_heads(plain, made, id, row, operand);
+    split_heads(plain, made[id], id, row, operand);
     if (operand_has_steps(plain->problem, id) && finish(plain, id, operand) != STATUS_OK)
         return plain->error->status;
     if (shared)

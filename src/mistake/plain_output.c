@@ -43,7 +43,7 @@ static enum status make_rows(const struct plain *plain, const double *side_by_si
     struct plain_columns *columns = plain->recipe->output_changed ? NULL : plain->columns;
     const size_t width = problem->size.heads * problem->size.d_value, d_out = problem->plan.d_output;
     const bool some = plain->few_columns > 0 && plain->few_columns < d_out && !plain->recipe->out_twice &&
-                      plain->recipe->norms_result == NORM_NONE;
+                      plain->recipe->result_norm.kind == NORM_NONE;
     const size_t count = some ? plain->few_columns : d_out;
     for (size_t i = 0; i < rows && !problem->plan.has_out; i++)
         output_row(problem, side_by_side + i * width, NULL, NULL, output + i * width);
@@ -130,14 +130,14 @@ static void add_inputs(const struct plain *plain, double *numbers)
 void plain_finish_result(const struct plain *plain, double *numbers)
 {
     const struct problem *problem = plain->problem;
-    const struct norm norm = {.kind = plain->recipe->norms_result, .eps = RECIPE_NORM_EPS};
+    const struct norm *norm = &plain->recipe->result_norm;
     const size_t columns = problem_columns(problem, problem_last_stage(problem)),
                  count = problem->size.items * plain->row_count;
     if (plain->recipe->adds_inputs)
         add_inputs(plain, numbers);
-    for (size_t row = 0; row < count && norm.kind != NORM_NONE; row++)
-        norm_row(problem, &norm, 0, numbers + row * columns, columns, numbers + row * columns);
-    if (norm.kind != NORM_NONE)
+    for (size_t row = 0; row < count && norm->kind != NORM_NONE; row++)
+        norm_row(problem, norm, 0, numbers + row * columns, columns, numbers + row * columns);
+    if (norm->kind != NORM_NONE)
         dtype_round(problem->rounding.dtype, numbers, count * columns);
 }
 

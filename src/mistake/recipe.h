@@ -43,8 +43,6 @@ enum recipe_split {
     RECIPE_SPLIT_HEADS,       /* right: column h d + c */
     RECIPE_SPLIT_VIEW,        /* rows and columns of (T, H d) read on as (H, T, d) */
     RECIPE_SPLIT_INTERLEAVED, /* column c H + h */
-    RECIPE_SPLIT_BY_HEAD,     /* query, key and value side by side, read as (H, 3, d) */
-    RECIPE_SPLIT_BY_COLUMN,   /* the same, read as (H, d, 3) */
     RECIPE_SPLIT_NONE,        /* one head of all columns */
 };
 
@@ -137,7 +135,7 @@ struct recipe {
     bool mixes_sums, mixes_maxima; /* column j of the weights has the sum, or the maximum, of row j */
     bool attends_heads;            /* each token's heads attend to each other */
     bool adds_inputs, adds_normed; /* to the output, as given or normed */
-    enum norm_kind norms_result;   /* after that */
+    struct norm result_norm;       /* after that; NORM_NONE: none */
     bool fills_weights;            /* softmax over all keys, then 0 for the forbidden ones */
     enum recipe_axis axis;
     double padding; /* count of zero keys in the sum, each with a score of 0 */

@@ -90,7 +90,7 @@ enum family_growth { FAMILY_GROWTH_NONE, FAMILY_GROWTH_FLOOR, FAMILY_GROWTH_BETA
 /* When numbers are rounded to bfloat16 or float16, as --rounding transformers does; all 0: once a stage. */
 struct family_rounding {
     enum rope_rounding rope;
-    bool norm_last;     /* query and key are normed after their rotation, without weights: the same but for roundings */
+    bool norm_last;     /* query and key are normed after their rotation (struct norm) */
     bool norm_cast;     /* RMS: normed, rounded, times the weight, rounded; else once */
     bool softcap_each;  /* the quotient, its tanh and the product are rounded each: Gemma 2 */
     bool softmax_each;  /* the score less the largest is rounded, as is the sink less it: gpt-oss */
@@ -126,6 +126,7 @@ struct family_row {
     const char *scaling;    /* of the rotation, as --rope-scaling has it; or NULL */
 
     size_t distance; /* relative_attention_max_distance; 0: a relative bias is not expected */
+    size_t buckets;  /* of a relative bias, the first rows of its table; 0: all */
 
     enum family_causal causal;
     enum family_is_causal is_causal;
@@ -138,13 +139,15 @@ struct family_row {
     const char *theta_unless; /* a key with which theta has no default: Mistral's releases disagree */
     const char *theta_key;    /* the older key of theta; NULL: rope_theta */
     const char *columns_key;  /* the key that holds the number of rotated columns */
-    const char *axes;      /* as --rope-axes has them; mrope_section has their numbers; NULL: one */
-    size_t merge;          /* a picture's tokens come in blocks of spatial_merge_size x spatial_merge_size; 0: not */
+    const char *axes;         /* as --rope-axes has them; mrope_section has their numbers; NULL: one */
+    size_t merge;             /* a picture's tokens come in blocks of spatial_merge_size x spatial_merge_size; 0: not */
     bool windows;          /* and in windows of window_size pixels; layers not in fullatt_block_indexes mask others */
+    size_t prefix;         /* unrotated tokens before a grid: 1 and num_register_tokens; 0: none */
     bool columns_last;     /* the rotated columns are the last ones */
     bool scaling_theta;    /* without an object of parameters theta is the row's, as `scaling` is */
     bool scaling_asked;    /* `scaling` only where use_scaled_rope is true */
     bool heads_fill_width; /* without head_dim the heads' columns are "dim" together */
+    bool theta_alpha;      /* a "dynamic" scaling with an alpha stretches theta by it, at any length: Hunyuan */
     bool long_factors;     /* "su" and "yarn" mean longrope: Phi */
     bool mscales; /* longrope: short_factor for all lengths, short_mscale and long_mscale: Phi-3.5 of experts */
 
@@ -163,6 +166,7 @@ struct family_row {
     bool pattern_fixed; /* without layer_types `pattern` counts, whatever sliding_window_pattern says */
     bool window_past;   /* sliding_window_size counts the keys before a query, in place of sliding_window: MiMo */
     bool last_full;     /* the last layer has no window, whatever layer_types says: Gemma 4 */
+    bool first_full;    /* without layer_types the first layer has no window: MiMo */
 
     const char *norm;     /* kind of the norm before attention, as --norm has it: "none": it comes after; NULL: a kind
                              attn lacks */

@@ -18,14 +18,15 @@
 #define FAMILY_QWEN FAMILY_LLAMA, .sliding = FAMILY_SLIDING_FROM, .pattern = 28, .window = 4096
 #define FAMILY_QWEN_GATED FAMILY_DECODER_HALF, .norm = "rms-plus-one", .norm_eps = 1e-6, .qk_norm = "rms-plus-one", \
     .share = 0.25, .gate = FAMILY_GATE_IN_QUERY, FAMILY_EACH()
+#define FAMILY_QWEN_3_5 FAMILY_QWEN_GATED, .axes = "t11,h11,w10,interleaved", .heads = 16
 #define FAMILY_GEMMA FAMILY_DECODER_HALF, .norm = "rms-plus-one", .norm_eps = 1e-6
 #define FAMILY_GEMMA_VALUE FAMILY_DECODER_HALF, .norm = "rms", .norm_eps = 1e-6, .qk_norm = "rms", .value_norm = "rms", \
-    .scale = FAMILY_SCALE_ONE, .heads = 8, .theta = 1e6, .local_theta = 10000, .sliding = FAMILY_SLIDING_LISTED, \
-    .window = 512, FAMILY_EACH()
+    .scale = FAMILY_SCALE_ONE, .heads = 8, .theta = 1e6, .local_theta = 10000, .sliding = FAMILY_SLIDING_BUT, \
+    .pattern_fixed = true, .window = 512, FAMILY_EACH()
 #define FAMILY_BERT .norm = "none", .norm_eps = 1e-12, .rounding = {.norm_cast = false}
 #define FAMILY_TOWER .norm = "layer", .rounding = {.norm_cast = false}
-#define FAMILY_GRID(...) .rope = ROPE_HALF, .axes = "h,w,restarted", .rounding = {.rope = ROPE_ROUNDING_FLOAT, __VA_ARGS__}
-#define FAMILY_DINO .norm = "layer", .rope = ROPE_HALF, .theta = 100, .axes = "h,w,restarted,centred,rest-first", FAMILY_EACH()
+#define FAMILY_GRID(...) .rope = ROPE_HALF, .axes = "h,w,restarted,frames-apart", .rounding = {.rope = ROPE_ROUNDING_FLOAT, __VA_ARGS__}
+#define FAMILY_DINO .norm = "layer", .rope = ROPE_HALF, .theta = 100, .axes = "h,w,restarted,centred", FAMILY_EACH()
 #define FAMILY_SEQUENCE .causal = FAMILY_CAUSAL_DECODER, .norm_eps = 1e-5, .eps_fixed = true
 #define FAMILY_T5 .causal = FAMILY_CAUSAL_DECODER, .is_causal = FAMILY_IS_CAUSAL_REFUSED, \
     .scale = FAMILY_SCALE_ONE, .norm = "rms", .norm_eps = 1e-6, \
@@ -34,6 +35,12 @@
     .scale = FAMILY_SCALE_MSCALE, .columns_key = "qk_rope_head_dim", .columns = (rotated), .columns_last = true, \
     .latent = true
 #define FAMILY_LATENT FAMILY_LATENT_OF(64)
+#define FAMILY_DEEPSEEK FAMILY_LATENT, .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)
+#define FAMILY_ERNIE .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .theta = 500000, .norm = "rms", .norm_eps = 1e-5, \
+    .rounding = {.rope = ROPE_ROUNDING_ONCE, .norm_cast = true}
+#define FAMILY_GLM_V .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .axes = "t8,h12,w12", .share = 1, .norm = "rms", \
+    .norm_eps = 1e-5, FAMILY_EACH(.norm_cast = true)
+#define FAMILY_QWEN_VL(of) FAMILY_LLAMA, .theta = (of), .axes = "t24,h20,w20,interleaved", .norm_eps = 1e-6, .qk_norm = "rms"
 
 #define FAMILY_ROWS(ROW) \
     ROW(.name = "afmoe", .title = "AFM of experts", FAMILY_DECODER_HALF, .norm = "rms", FAMILY_EACH(), .heads = 16, .norm_eps = 1e-5, .qk_norm = "rms", \
@@ -45,11 +52,8 @@
     ROW(.name = "apertus", .types = "apertus1p5_text", .title = "Apertus", FAMILY_LLAMA, .heads = 32, .theta = 12e6, .norm_eps = 1e-5, \
         .qk_norm = "rms", .scaling_theta = true, .scaling = "llama3:factor=8,low=1,high=4,old=8192") \
     ROW(.name = "arcee", .title = "Arcee", FAMILY_LLAMA, .heads = 32, .norm_eps = 1e-5) \
-    ROW(.name = "aria_text", .title = "Aria, its text", FAMILY_LLAMA, .heads = 32, .norm_eps = 1e-6) \
-    ROW(.name = "axk1", .title = "A.X K1", FAMILY_LATENT, .heads = 64, .norm_eps = 1e-6, \
-        .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "bamba", .title = "Bamba", FAMILY_LLAMA, .share = 0.5, .heads = 32, .kv_heads = 8, .norm_eps = 1e-5) \
-    ROW(.name = "bart", .types = "marian", .title = "BART, Marian", FAMILY_SEQUENCE, .norm = "none", .heads = 16) \
+    ROW(.name = "bart", .types = "blenderbot-small marian", .title = "BART, Marian", FAMILY_SEQUENCE, .norm = "none", .heads = 16) \
     ROW(.name = "bert", .types = "camembert data2vec-text dpr ernie roberta roc_bert xlm-roberta", \
         .title = "BERT, RoBERTa, CamemBERT, ERNIE, XLM-R", FAMILY_BERT, .causal = FAMILY_CAUSAL_CONFIG, .heads = 12) \
     ROW(.name = "bert-generation", .title = "BERT of generation", FAMILY_BERT, .causal = FAMILY_CAUSAL_CONFIG, \
@@ -57,7 +61,6 @@
     ROW(.name = "biogpt", .title = "BioGPT", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 16, .norm = "layer", \
         .norm_eps = 1e-5, .eps_fixed = true) \
     ROW(.name = "blenderbot", .title = "Blenderbot", FAMILY_SEQUENCE, .norm = "layer", .heads = 32) \
-    ROW(.name = "blenderbot-small", .title = "Blenderbot, small", FAMILY_SEQUENCE, .norm = "none", .heads = 16) \
     ROW(.name = "blip_2_vision_model", \
         .types = "idefics3_vision instructblip_vision_model instructblipvideo_vision_model janus_vision_model pixio " \
                  "smolvlm_vision", \
@@ -84,7 +87,6 @@
         .window = 4096, .rotating = FAMILY_ROTATING_PREFIX, .rounding = {.rope = ROPE_ROUNDING_COSINE}) \
     ROW(.name = "cosmos3_edge_text", .title = "Cosmos 3 Edge, its text", FAMILY_LLAMA, .heads = 16, .kv_heads = 8, \
         .theta = 1e8, .axes = "t24,h20,w20,interleaved", .norm_eps = 1e-5) \
-    ROW(.name = "csm", .title = "CSM", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .theta = 500000, .norm_eps = 1e-5) \
     ROW(.name = "csm_depth_decoder_model", .title = "CSM, its depth decoder", FAMILY_LLAMA, .heads = 8, .kv_heads = 2, \
         .theta = 500000, .norm_eps = 1e-5) \
     ROW(.name = "ctrl", .title = "CTRL", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 16, .norm = "layer", \
@@ -93,25 +95,18 @@
         .sliding = FAMILY_SLIDING_LISTED, .window = 8192, .scaling_theta = true, .scaling = "llama3:factor=16,low=1,high=4,old=8192") \
     ROW(.name = "deepseek_v2", .title = "DeepSeek V2", FAMILY_LATENT, .heads = 32, .norm_eps = 1e-6, \
         .rope = ROPE_PAIRS, .rounding = {.rope = ROPE_ROUNDING_ONCE, .norm_cast = true}) \
-    ROW(.name = "deepseek_v3", .types = "kimi_k2", .title = "DeepSeek V3 and R1", FAMILY_LATENT, .heads = 128, .norm_eps = 1e-6, \
-        .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
-    ROW(.name = "deepseek_v32", .title = "DeepSeek V3.2", FAMILY_LATENT, .heads = 128, .norm_eps = 1e-6, \
-        .indexer = ROPE_HALF, .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
-    ROW(.name = "dinov2", .types = "dinov2_with_registers vit_msn vivit", .title = "DINOv2, ViViT", FAMILY_TOWER, \
-        .heads = 12, .norm_eps = 1e-6) \
-    ROW(.name = "dinov3_vit", .title = "DINOv3", FAMILY_DINO, .heads = 6, .norm_eps = 1e-5) \
+    ROW(.name = "deepseek_v3", .types = "kimi_k2", .title = "DeepSeek V3 and R1", FAMILY_DEEPSEEK, .heads = 128, .norm_eps = 1e-6) \
+    ROW(.name = "deepseek_v32", .title = "DeepSeek V3.2", FAMILY_DEEPSEEK, .heads = 128, .norm_eps = 1e-6, \
+        .indexer = ROPE_HALF) \
+    ROW(.name = "dinov3_vit", .title = "DINOv3", FAMILY_DINO, .prefix = 1, .heads = 6, .norm_eps = 1e-5) \
     ROW(.name = "dots1", .title = "dots.llm1", FAMILY_LLAMA, .heads = 32, .norm_eps = 1e-6, .qk_norm = "rms", \
         .sliding = FAMILY_SLIDING_AFTER, .pattern = 62, .window = 4096) \
     ROW(.name = "electra", .title = "ELECTRA", FAMILY_BERT, .causal = FAMILY_CAUSAL_CONFIG, .heads = 4) \
     ROW(.name = "emu3_text_model", .title = "Emu3, its text", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, \
         .theta = 1e6, .norm_eps = 1e-5) \
-    ROW(.name = "eomt_dinov3", .title = "EoMT DINOv3", FAMILY_DINO, .heads = 16, .norm_eps = 1e-6) \
-    ROW(.name = "ernie4_5", .title = "ERNIE 4.5", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .heads = 16, \
-        .kv_heads = 2, .theta = 500000, .norm = "rms", .norm_eps = 1e-5, \
-        .rounding = {.rope = ROPE_ROUNDING_ONCE, .norm_cast = true}) \
-    ROW(.name = "ernie4_5_moe", .title = "ERNIE 4.5 of experts", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, \
-        .heads = 20, .kv_heads = 4, .theta = 500000, .norm = "rms", .norm_eps = 1e-5, \
-        .rounding = {.rope = ROPE_ROUNDING_ONCE, .norm_cast = true}) \
+    ROW(.name = "eomt_dinov3", .title = "EoMT DINOv3", FAMILY_DINO, .prefix = 5, .heads = 16, .norm_eps = 1e-6) \
+    ROW(.name = "ernie4_5", .title = "ERNIE 4.5", FAMILY_ERNIE, .heads = 16, .kv_heads = 2) \
+    ROW(.name = "ernie4_5_moe", .title = "ERNIE 4.5 of experts", FAMILY_ERNIE, .heads = 20, .kv_heads = 4) \
     ROW(.name = "ernie4_5_vl_moe_vision", .title = "ERNIE 4.5 VL, its pictures", FAMILY_GRID(), .heads = 16, \
         .norm = "layer", .norm_eps = 1e-6, .merge = 2) \
     ROW(.name = "esm", .title = "ESM-2 and ESM-1b", .causal = FAMILY_CAUSAL_CONFIG, .rope = ROPE_HALF, \
@@ -119,8 +114,8 @@
         FAMILY_EACH()) \
     ROW(.name = "eurobert", .title = "EuroBERT", .rope = ROPE_HALF, .norm = "rms", .heads = 12, .norm_eps = 1e-5, \
         FAMILY_EACH(.norm_cast = true)) \
-    ROW(.name = "evolla", .title = "Evolla", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .theta = 500000, .norm_eps = 1e-5) \
-    ROW(.name = "exaone", .title = "EXAONE 3.5", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .theta = 500000, .norm_eps = 1e-5) \
+    ROW(.name = "exaone", .types = "csm evolla", .title = "EXAONE 3.5, CSM, Evolla", FAMILY_LLAMA, .heads = 32, \
+        .kv_heads = 8, .theta = 500000, .norm_eps = 1e-5) \
     ROW(.name = "exaone4", .title = "EXAONE 4", FAMILY_DECODER_HALF, .norm = "none", \
         .qk_norm = "rms", .heads = 32, .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_BUT, .pattern = 4, .window = 4096, \
         .rotating = FAMILY_ROTATING_IF_ANY, FAMILY_EACH(.norm_cast = true)) \
@@ -143,29 +138,24 @@
     ROW(.name = "gemma3_text", .title = "Gemma 3", FAMILY_GEMMA, .heads = 8, .kv_heads = 4, .qk_norm = "rms-plus-one", \
         .scale = FAMILY_SCALE_SCALAR, .scalar = 256, .sliding = FAMILY_SLIDING_BUT, .pattern = 6, .window = 4096, \
         .theta = 1e6, .local_theta = 10000, .both_ways = true, .images = "gemma3 shieldgemma2", FAMILY_EACH()) \
-    ROW(.name = "gemma3n_text", .title = "Gemma 3n, its text", FAMILY_GEMMA_VALUE, .kv_heads = 2) \
+    ROW(.name = "gemma3n_text", .title = "Gemma 3n, its text", FAMILY_GEMMA_VALUE, .pattern = 5, .kv_heads = 2) \
     ROW(.name = "gemma4_text", .types = "gemma4_unified_text", .title = "Gemma 4, its text", FAMILY_GEMMA_VALUE, \
-        .kv_by_tensors = true, .kinds_only = true, .last_full = true, .scaling = "proportional:share=0.25") \
+        .pattern = 6, .kv_by_tensors = true, .kinds_only = true, .last_full = true, .scaling = "proportional:share=0.25") \
     ROW(.name = "glm", .types = "glm4", .title = "GLM-4", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, \
         .share = 0.5, .heads = 32, .kv_heads = 2, .norm = "rms", .norm_eps = 1.5625e-7, FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "glm4_moe", .title = "GLM-4.5 and 4.6", FAMILY_LLAMA, .share = 0.5, .heads = 96, .kv_heads = 8, \
         .norm_eps = 1e-5, .qk_norm = "rms", .normed = FAMILY_NORMED_ASKED) \
-    ROW(.name = "glm4_moe_lite", .title = "GLM-4.7 Flash", FAMILY_LATENT, .heads = 20, .norm_eps = 1e-5, \
-        .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
+    ROW(.name = "glm4_moe_lite", .title = "GLM-4.7 Flash", FAMILY_DEEPSEEK, .heads = 20, .norm_eps = 1e-5) \
     ROW(.name = "glm4v_moe_text", .title = "GLM-4.5V, its text", FAMILY_LLAMA, .axes = "t8,h12,w12", .share = 0.5, \
         .heads = 96, .kv_heads = 8, .norm_eps = 1e-5) \
-    ROW(.name = "glm4v_text", .title = "GLM-4.1V, its text", \
-        .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .axes = "t8,h12,w12", .share = 1, .heads = 32, \
-        .kv_heads = 2, .norm = "rms", .norm_eps = 1e-5, FAMILY_EACH(.norm_cast = true)) \
+    ROW(.name = "glm4v_text", .title = "GLM-4.1V, its text", FAMILY_GLM_V, .heads = 32, .kv_heads = 2) \
     ROW(.name = "glm4v_vision", .types = "glm4v_moe_vision", .title = "GLM-4V, its pictures", .heads = 12, .norm = "rms", \
         .norm_eps = 1e-5, FAMILY_GRID(.norm_cast = true), .merge = 2) \
     ROW(.name = "glm_image_text", .title = "GLM-Image, its text", FAMILY_LLAMA, .axes = "t8,h12,w12", .share = 1, \
         .heads = 32, .kv_heads = 2, .norm_eps = 1e-5) \
-    ROW(.name = "glm_moe_dsa", .title = "GLM-5", FAMILY_LATENT, .heads = 64, .norm_eps = 1e-5, \
-        .indexer = ROPE_PAIRS_TO_HALVES, .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
-    ROW(.name = "glm_ocr_text", .title = "GLM-OCR, its text", \
-        .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .axes = "t8,h12,w12", .share = 1, .heads = 16, \
-        .kv_heads = 8, .norm = "rms", .norm_eps = 1e-5, FAMILY_EACH(.norm_cast = true)) \
+    ROW(.name = "glm_moe_dsa", .title = "GLM-5", FAMILY_DEEPSEEK, .heads = 64, .norm_eps = 1e-5, \
+        .indexer = ROPE_PAIRS_TO_HALVES) \
+    ROW(.name = "glm_ocr_text", .title = "GLM-OCR, its text", FAMILY_GLM_V, .heads = 16, .kv_heads = 8) \
     ROW(.name = "gpt2", .title = "GPT-2", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 12, .scale = FAMILY_SCALE_FLAGS, \
         .norm = "layer", .norm_eps = 1e-5, .packing = "blocks") \
     ROW(.name = "gpt_bigcode", .title = "StarCoder, SantaCoder", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 12, \
@@ -194,6 +184,10 @@
         .kv_heads = 20, .theta = 100000, .norm = "rms", .norm_eps = 1e-8, FAMILY_EACH()) \
     ROW(.name = "higgs_audio_v2", .title = "Higgs Audio 2", FAMILY_LLAMA, .heads = 24, .kv_heads = 8, .theta = 500000, \
         .norm_eps = 1e-5, .theta_unless = "rope_parameters rope_scaling", .scaling_theta = true, .scaling = "llama3:factor=32,low=0.125,high=0.5,old=1024") \
+    ROW(.name = "hunyuan_v1_dense", .types = "hunyuan_v1_moe", .title = "Hunyuan 1", FAMILY_DECODER_HALF, .heads = 32, \
+        .norm = "rms", .norm_eps = 1e-5, .qk_norm = "rms", .theta_alpha = true, \
+        FAMILY_EACH(.norm_cast = true, .norm_last = true)) \
+    ROW(.name = "hunyuan_vl_vision", .title = "Hunyuan VL, its pictures", FAMILY_TOWER, .heads = 16, .norm_eps = 1e-5) \
     ROW(.name = "hy_v3", .title = "Hunyuan 3", FAMILY_LLAMA, .heads = 64, .kv_heads = 8, .theta = 11158840, \
         .norm_eps = 1e-5, .qk_norm = "rms") \
     ROW(.name = "hyperclovax", .title = "HyperCLOVA X", FAMILY_LLAMA, .scale = FAMILY_SCALE_MULTIPLIER_OR_ROOT, \
@@ -214,12 +208,12 @@
     ROW(.name = "jina_embeddings_v3", .title = "Jina embeddings 3", .rope = ROPE_HALF, .norm = "none", .heads = 16, \
         .theta = 20000, .norm_eps = 1e-5, FAMILY_EACH()) \
     ROW(.name = "kimi_k25_vision", .title = "Kimi K2.5, its pictures", .heads = 16, .norm = "layer", .norm_eps = 1e-5, .eps_fixed = true, \
-        .rope = ROPE_HALF, .axes = "w,h,restarted,interleaved", .rounding = {.rope = ROPE_ROUNDING_FLOAT}) \
+        .rope = ROPE_HALF, .axes = "w,h,restarted,interleaved,frames-joint", .rounding = {.rope = ROPE_ROUNDING_FLOAT}) \
     ROW(.name = "kimi_linear", .title = "Kimi Linear, layers without a state", .causal = FAMILY_CAUSAL_ALWAYS, \
         .heads = 32, .latent = true, .norm = "rms", .norm_eps = 1e-5, .qk_norm = "rms", .qk_norm_eps = 1e-6, \
         .rounding = {.norm_cast = true}) \
     ROW(.name = "kolibri1", .title = "Kolibri", FAMILY_DECODER_HALF, .norm = "none", .qk_norm = "rms", .heads = 48, \
-        .kv_heads = 4, .norm_eps = 1e-6, .sliding = FAMILY_SLIDING_LISTED, .window = 513, \
+        .kv_heads = 4, .norm_eps = 1e-6, .sliding = FAMILY_SLIDING_BUT, .pattern_fixed = true, .pattern = 5, .window = 513, \
         .rotating = FAMILY_ROTATING_IF_ANY, FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "lara_mini", .title = "Lara Mini, layers with a softmax", FAMILY_DECODER_HALF, .norm = "rms", FAMILY_EACH(), .heads = 16, .kv_heads = 4, \
         .norm_eps = 1e-6, .qk_norm = "rms", .sliding = FAMILY_SLIDING_LISTED, .window = 512, \
@@ -231,13 +225,13 @@
         FAMILY_BERT, .heads = 12) \
     ROW(.name = "lfm2", .types = "lfm2_moe", .title = "LFM2", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .theta = 1e6, \
         .norm_eps = 1e-5, .qk_norm = "rms") \
-    ROW(.name = "llama", .title = "Llama 2 and 3", FAMILY_LLAMA, .heads = 32, .norm_eps = 1e-6) \
+    ROW(.name = "llama", .types = "aria_text", .title = "Llama 2 and 3", FAMILY_LLAMA, .heads = 32, .norm_eps = 1e-6) \
     ROW(.name = "llama4_text", .title = "Llama 4, its text", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, \
         .heads = 40, .kv_heads = 8, .theta = 500000, .norm = "rms", .norm_eps = 1e-5, .rotating = FAMILY_ROTATING_LISTED, \
         .qk_norm = "rms", .normed = FAMILY_NORMED_ROTATED, .bare_norm = true, .growth = FAMILY_GROWTH_FLOOR, \
         .sliding = FAMILY_SLIDING_CHUNKS, .rounding = {.rope = ROPE_ROUNDING_FLOAT, .norm_cast = true, .norm_last = true}) \
     ROW(.name = "llama4_vision_model", .title = "Llama 4, its pictures", .heads = 16, .norm = "layer", .norm_eps = 1e-5, .eps_fixed = true, \
-        .rope = ROPE_PAIRS, .axes = "w,h,restarted,from=1,rest-last", .rounding = {.rope = ROPE_ROUNDING_FLOAT}) \
+        .rope = ROPE_PAIRS, .axes = "w,h,restarted,from=1,rest-last=1", .rounding = {.rope = ROPE_ROUNDING_FLOAT}) \
     ROW(.name = "m2m_100", .types = "bigbird_pegasus mbart nllb-moe pegasus seamless_m4t seamless_m4t_v2", .title = "M2M-100, NLLB, mBART, Pegasus", FAMILY_SEQUENCE, \
         .norm = "layer", .heads = 16) \
     ROW(.name = "megatron-bert", .title = "Megatron-BERT", .causal = FAMILY_CAUSAL_CONFIG, .norm = "layer", .heads = 16, \
@@ -250,17 +244,17 @@
         .scaling_asked = true, .heads_fill_width = true, .sliding = FAMILY_SLIDING_ALL, .norm = "rms", \
         .norm_eps = 1e-5, .rounding = {.rope = ROPE_ROUNDING_ONCE, .norm_cast = true}) \
     ROW(.name = "mimo_v2_flash", .title = "MiMo V2 Flash", FAMILY_LLAMA, .heads = 64, .kv_heads = 4, .theta = 5e6, \
-        .local_theta = 10000, .share = 0.334, .kinds_only = true, .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_LISTED, \
-        .window = 129, .window_past = true, .kv_by_tensors = true, .value_factor = "attention_value_scale") \
+        .local_theta = 10000, .share = 0.334, .kinds_only = true, .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_BUT, \
+        .pattern_fixed = true, .pattern = 6, .first_full = true, .window = 129, .window_past = true, .kv_by_tensors = true, .value_factor = "attention_value_scale") \
     ROW(.name = "minicpm3", .title = "MiniCPM3", FAMILY_LATENT_OF(32), .heads = 40, .norm_eps = 1e-5, .rope = ROPE_HALF, \
         FAMILY_EACH(.norm_cast = true)) \
-    ROW(.name = "minimax", .title = "MiniMax, layers of full attention", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, \
-        .theta = 1e6, .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL) \
     ROW(.name = "minimax_m2", .title = "MiniMax M2", FAMILY_LLAMA, .share = 1, .heads = 48, .kv_heads = 8, \
         .theta = 5e6, .columns_key = "rotary_dim", .norm_eps = 1e-6, .qk_norm = "rms") \
     ROW(.name = "minimax_m3_vl_text", .title = "MiniMax M3, layers of full attention", FAMILY_DECODER_HALF, .share = 1, \
         .heads = 64, .kv_heads = 4, .theta = 5e6, .norm = "rms-plus-one", .norm_eps = 1e-6, .qk_norm = "rms-plus-one", \
         FAMILY_EACH()) \
+    ROW(.name = "minimax_m3_vl_vision", .title = "MiniMax M3, its pictures", .heads = 16, .norm = "layer", \
+        .norm_eps = 1e-5, .rope = ROPE_HALF, .axes = "t,h,w,restarted", .merge = 2, FAMILY_EACH()) \
     ROW(.name = "ministral", .title = "Ministral", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .norm_eps = 1e-6, \
         .sliding = FAMILY_SLIDING_BUT, .pattern_fixed = true, .window = 4096) \
     ROW(.name = "ministral3", .title = "Ministral 3", FAMILY_DECODER_HALF, .heads = 32, .kv_heads = 8, .theta = 1e6, \
@@ -270,8 +264,8 @@
         .sliding = FAMILY_SLIDING_ALL, .window = 4096) \
     ROW(.name = "mistral4", .title = "Mistral 4", FAMILY_LATENT, .heads = 32, .norm_eps = 1e-6, \
         .growth = FAMILY_GROWTH_BETA, .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true, .growth = true)) \
-    ROW(.name = "mixtral", .title = "Mixtral", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .theta = 1e6, \
-        .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL) \
+    ROW(.name = "mixtral", .types = "minimax", .title = "Mixtral; MiniMax, layers of full attention", FAMILY_LLAMA, \
+        .heads = 32, .kv_heads = 8, .theta = 1e6, .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL) \
     ROW(.name = "mllama_text_model", .title = "Llama 3.2 with pictures, its text", FAMILY_LLAMA, .heads = 32, \
         .kv_heads = 8, .theta = 500000, .norm_eps = 1e-5, .qk_norm = "rms", .normed = FAMILY_NORMED_CROSS) \
     ROW(.name = "modernbert", .title = "ModernBERT", .rope = ROPE_HALF, .heads = 12, .theta = 160000, \
@@ -282,6 +276,7 @@
         .theta = 160000, .local_theta = 10000, .local_scaling = true, .theta_key = "global_rope_theta", \
         .sliding = FAMILY_SLIDING_LISTED, .window = 64, .norm = "layer", .norm_eps = 1e-5, \
         .first_without_norm = true, .rounding = {.rope = ROPE_ROUNDING_COSINE}) \
+    ROW(.name = "mpnet", .title = "MPNet", FAMILY_BERT, .heads = 12, .distance = 128, .buckets = 32) \
     ROW(.name = "mpt", .title = "MPT", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 16, .scale = FAMILY_SCALE_SOFTMAX, \
         .clip = true, .alibi = FAMILY_ALIBI_ALWAYS, .norm = "layer", .norm_eps = 1e-5, .packing = "blocks", \
         FAMILY_BIASED(STAGE_BIT(STAGE_MASKED), .places = MASK_FROM_LAST)) \
@@ -345,29 +340,26 @@
         .norm_eps = 1e-6, .eps_fixed = true, FAMILY_GRID(), .merge = 2) \
     ROW(.name = "qwen3", .title = "Qwen3", FAMILY_QWEN, .heads = 32, .kv_heads = 32, .norm_eps = 1e-6, \
         .qk_norm = "rms") \
-    ROW(.name = "qwen3_5_moe_text", .title = "Qwen3.5 of experts, layers with a softmax", FAMILY_QWEN_GATED, .heads = 16, \
-        .kv_heads = 2, .axes = "t11,h11,w10,interleaved") \
-    ROW(.name = "qwen3_5_text", .title = "Qwen3.5, layers with a softmax", FAMILY_QWEN_GATED, .heads = 16, .kv_heads = 4, \
-        .axes = "t11,h11,w10,interleaved") \
+    ROW(.name = "qwen3_5_moe_text", .title = "Qwen3.5 of experts, layers with a softmax", FAMILY_QWEN_3_5, .kv_heads = 2) \
+    ROW(.name = "qwen3_5_text", .title = "Qwen3.5, layers with a softmax", FAMILY_QWEN_3_5, .kv_heads = 4) \
     ROW(.name = "qwen3_moe", .title = "Qwen3 of experts", FAMILY_LLAMA, .heads = 32, .kv_heads = 4, .norm_eps = 1e-6, \
         .qk_norm = "rms", .sliding = FAMILY_SLIDING_ASKED, .window = 4096) \
     ROW(.name = "qwen3_next", .title = "Qwen3-Next, layers with a softmax", FAMILY_QWEN_GATED, .heads = 16, .kv_heads = 2) \
-    ROW(.name = "qwen3_omni_moe_text", .title = "Qwen3-Omni, its text", FAMILY_LLAMA, .axes = "t24,h20,w20,interleaved", \
-        .theta = 1e6, .heads = 28, .kv_heads = 4, .norm_eps = 1e-6, .qk_norm = "rms") \
-    ROW(.name = "qwen3_vl_moe_text", .title = "Qwen3-VL of experts, its text", FAMILY_LLAMA, \
-        .axes = "t24,h20,w20,interleaved", .theta = 500000, .heads = 16, .kv_heads = 16, .norm_eps = 1e-6, .qk_norm = "rms") \
-    ROW(.name = "qwen3_vl_text", .title = "Qwen3-VL, its text", FAMILY_LLAMA, .axes = "t24,h20,w20,interleaved", \
-        .theta = 500000, .heads = 32, .kv_heads = 32, .norm_eps = 1e-6, .qk_norm = "rms") \
+    ROW(.name = "qwen3_omni_moe_text", .title = "Qwen3-Omni, its text", FAMILY_QWEN_VL(1e6), .heads = 28, .kv_heads = 4) \
+    ROW(.name = "qwen3_vl_moe_text", .title = "Qwen3-VL of experts, its text", FAMILY_QWEN_VL(500000), .heads = 16, \
+        .kv_heads = 16) \
+    ROW(.name = "qwen3_vl_text", .title = "Qwen3-VL, its text", FAMILY_QWEN_VL(500000), .heads = 32, .kv_heads = 32) \
     ROW(.name = "rembert", .title = "RemBERT", FAMILY_BERT, .causal = FAMILY_CAUSAL_CONFIG, .heads = 18) \
     ROW(.name = "roberta-prelayernorm", .title = "RoBERTa-PreLayerNorm", .causal = FAMILY_CAUSAL_CONFIG, .heads = 12, \
         .norm = "layer", .norm_eps = 1e-12) \
-    ROW(.name = "sarvam_mla", .title = "Sarvam, with a latent", FAMILY_LATENT, .heads = 64, .norm_eps = 1e-6, \
-        .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
+    ROW(.name = "sarvam_mla", .types = "axk1", .title = "Sarvam, with a latent; A.X K1", FAMILY_DEEPSEEK, \
+        .heads = 64, .norm_eps = 1e-6) \
     ROW(.name = "sarvam_moe", .title = "Sarvam of experts", FAMILY_LLAMA, .share = 1, .heads = 64, .kv_heads = 4, \
         .theta = 8e6, .norm_eps = 1e-6, .qk_norm = "rms", .normed = FAMILY_NORMED_ASKED, .packing = "blocks") \
     ROW(.name = "seed_oss", .title = "Seed-OSS", FAMILY_LLAMA, .heads = 80, .kv_heads = 8, .norm_eps = 1e-6) \
-    ROW(.name = "siglip_vision_model", .types = "granite_docling_vision idefics2_vision siglip2_text_model siglip2_vision_model siglip_text_model", \
-        .title = "SigLIP", FAMILY_TOWER, .heads = 12, .norm_eps = 1e-6) \
+    ROW(.name = "siglip_vision_model", .types = "dinov2 dinov2_with_registers granite_docling_vision idefics2_vision " \
+        "siglip2_text_model siglip2_vision_model siglip_text_model vit_msn vivit", .title = "SigLIP, DINOv2, ViViT", FAMILY_TOWER, \
+        .heads = 12, .norm_eps = 1e-6) \
     ROW(.name = "smollm3", .title = "SmolLM3", FAMILY_LLAMA, .heads = 16, .kv_heads = 4, .theta = 2e6, \
         .norm_eps = 1e-6, .sliding = FAMILY_SLIDING_STILL, .rotating = FAMILY_ROTATING_LISTED) \
     ROW(.name = "solar_open", .title = "Solar Open", FAMILY_LLAMA, .share = 1, .heads = 64, .kv_heads = 8, \
@@ -384,7 +376,7 @@
     ROW(.name = "ultrabert", .title = "Ultrabert", .rope = ROPE_HALF, .norm = "rms", .heads = 32, .theta = 2560000, \
         .local_theta = 10000, .norm_eps = 1e-6, .sliding = FAMILY_SLIDING_LISTED, .window = 128, \
         FAMILY_EACH(.norm_cast = true)) \
-    ROW(.name = "vit", .types = "audio-spectrogram-transformer deit dpt flava_image_model flava_text_model ijepa vilt", \
+    ROW(.name = "vit", .types = "audio-spectrogram-transformer deit dpt flava_image_model flava_text_model ijepa vilt yolos", \
         .title = "ViT, DeiT, DPT, I-JEPA, audio spectrograms", FAMILY_TOWER, .heads = 12, .norm_eps = 1e-12) \
     ROW(.name = "vit_mae", .title = "ViT-MAE", FAMILY_TOWER, .heads = 12, .decoder_heads = 16, .norm_eps = 1e-12) \
     ROW(.name = "wav2vec2", .types = "data2vec-audio hubert sew unispeech unispeech-sat", \
@@ -397,9 +389,7 @@
         .norm_eps = 1e-5) \
     ROW(.name = "xmod", .title = "X-MOD", .causal = FAMILY_CAUSAL_CONFIG, .heads = 12, .norm = "layer", \
         .norm_key = "pre_norm", .norm_eps = 1e-12) \
-    ROW(.name = "yolos", .title = "YOLOS", FAMILY_TOWER, .heads = 12, .norm_eps = 1e-12) \
-    ROW(.name = "youtu", .title = "Youtu-LLM", FAMILY_LATENT, .heads = 16, .norm_eps = 1e-6, \
-        .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true))
+    ROW(.name = "youtu", .title = "Youtu-LLM", FAMILY_DEEPSEEK, .heads = 16, .norm_eps = 1e-6)
 
 /* Model types without a row, and what they do that no column says. */
 #define FAMILY_LACKED(ROW) \
@@ -411,98 +401,43 @@
     ROW("speecht5 wav2vec2-bert wav2vec2-conformer xlnet", "scores of queries with relative positions") \
     ROW("wavlm", "a relative bias with a gate") \
     ROW("big_bird led longformer", "windows with global tokens") \
-    ROW("hunyuan_v1_dense hunyuan_v1_moe hunyuan_vl_text", "a norm of query and key after their rotation") \
+    ROW("hunyuan_vl_text", "pairs of columns that turn by two axes") \
+    ROW("mlcd_vision_model", "an angle of the class token that the model learns") \
     ROW("reformer", "keys that are chosen by hashes")
 
 /* Models of several parts: the key of a part's config, its model_type where that config does not say it, and the models
- * that have it. Models not listed may mix or mask their parts in other ways. */
+ * that have it, but for parts named after their model: "gemma3_text". Other models may mix or mask their parts in other
+ * ways. */
 #define FAMILY_PARTS(ROW) \
     ROW("encoder", "", "encoder-decoder vision-encoder-decoder") \
-    ROW("text_config", "align_text_model", "align") \
-    ROW("text_config", "altclip_text_model", "altclip") \
-    ROW("text_config", "aria_text", "aria") \
     ROW("text_config", "bart", "florence2") \
     ROW("text_config", "bert", "vision-text-dual-encoder") \
-    ROW("text_config", "chinese_clip_text_model", "chinese_clip") \
-    ROW("text_config", "clap_text_model", "clap") \
-    ROW("text_config", "clip_text_model", "clip") \
-    ROW("text_config", "clipseg_text_model", "clipseg") \
     ROW("text_config", "cohere2", "aya_vision cohere2_vision") \
-    ROW("text_config", "cosmos3_edge_text", "cosmos3_edge") \
     ROW("text_config", "deepseek_v3", "kimi_k25") \
-    ROW("text_config", "emu3_text_model", "emu3") \
     ROW("text_config", "exaone4", "exaone4_5") \
-    ROW("text_config", "flava_text_model", "flava") \
-    ROW("text_config", "gemma3_text", "gemma3 shieldgemma2") \
-    ROW("text_config", "gemma3n_text", "gemma3n") \
-    ROW("text_config", "gemma4_text", "gemma4") \
-    ROW("text_config", "gemma4_unified_text", "gemma4_unified") \
-    ROW("text_config", "glm4v_moe_text", "glm4v_moe") \
-    ROW("text_config", "glm4v_text", "glm46v glm4v") \
-    ROW("text_config", "glm_image_text", "glm_image") \
-    ROW("text_config", "glm_ocr_text", "glm_ocr") \
+    ROW("text_config", "gemma3_text", "shieldgemma2") \
+    ROW("text_config", "glm4v_text", "glm46v") \
     ROW("text_config", "granite", "granite_speech granite_speech_plus") \
-    ROW("text_config", "granite4_vision_text", "granite4_vision") \
-    ROW("text_config", "granite_docling_text", "granite_docling") \
     ROW("text_config", "hyperclovax", "hyperclovax_vision_v2") \
     ROW("text_config", "lfm2", "lfm2_vl") \
     ROW("text_config", "llama", "deepseek_vl deepseek_vl_hybrid glmasr idefics3 janus llava llava_next " \
                                 "llava_next_video omniasr perception_lm smolvlm video_llava vipllava voxtral") \
-    ROW("text_config", "llama4_text", "llama4") \
-    ROW("text_config", "metaclip_2_text_model", "metaclip_2") \
-    ROW("text_config", "minimax_m3_vl_text", "minimax_m3_vl") \
     ROW("text_config", "mistral", "idefics2 mistral3") \
-    ROW("text_config", "mllama_text_model", "mllama") \
     ROW("text_config", "modernbert", "colmodernvbert modernvbert") \
     ROW("text_config", "opt", "blip-2 instructblip instructblipvideo") \
-    ROW("text_config", "owlv2_text_model", "owlv2") \
-    ROW("text_config", "owlvit_text_model", "owlvit") \
-    ROW("text_config", "paddleocr_vl_text", "paddleocr_vl") \
     ROW("text_config", "persimmon", "fuyu") \
     ROW("text_config", "qwen2", "audioflamingo3 got_ocr2 internvl llava_onevision musicflamingo ovis2 " \
                                 "pp_chart2table qwen2_audio vibevoice video_llama_3") \
     ROW("text_config", "qwen2_5_omni_text", "qwen2_5_omni_thinker") \
-    ROW("text_config", "qwen2_5_vl_text", "qwen2_5_vl") \
-    ROW("text_config", "qwen2_vl_text", "qwen2_vl") \
     ROW("text_config", "qwen3", "lighton_ocr moss_transcribe_diarize qianfan_ocr qwen3_asr") \
-    ROW("text_config", "qwen3_5_moe_text", "qwen3_5_moe") \
-    ROW("text_config", "qwen3_5_text", "minicpm_ocr minicpmv4_6 minicpmv4_7 qwen3_5") \
+    ROW("text_config", "qwen3_5_text", "minicpm_ocr minicpmv4_6 minicpmv4_7") \
     ROW("text_config", "qwen3_omni_moe_text", "qwen3_omni_moe_thinker") \
-    ROW("text_config", "qwen3_vl_moe_text", "qwen3_vl_moe") \
-    ROW("text_config", "qwen3_vl_text", "cosmos3_omni qwen3_vl") \
-    ROW("text_config", "siglip2_text_model", "siglip2") \
-    ROW("text_config", "siglip_text_model", "siglip") \
+    ROW("text_config", "qwen3_vl_text", "cosmos3_omni") \
     ROW("text_config", "ultrabert", "ultravbert") \
-    ROW("vision_config", "aimv2_vision_model", "aimv2") \
-    ROW("vision_config", "altclip_vision_model", "altclip") \
     ROW("vision_config", "blip_2_vision_model", "blip-2") \
-    ROW("vision_config", "blip_vision_model", "blip") \
-    ROW("vision_config", "chinese_clip_vision_model", "chinese_clip") \
-    ROW("vision_config", "clip_vision_model", "clip llava llava_next llava_next_video video_llava vipllava") \
-    ROW("vision_config", "clipseg_vision_model", "clipseg") \
-    ROW("vision_config", "git_vision_model", "git") \
-    ROW("vision_config", "glm4v_moe_vision", "glm4v_moe") \
-    ROW("vision_config", "glm4v_vision", "glm4v") \
-    ROW("vision_config", "granite_docling_vision", "granite_docling") \
-    ROW("vision_config", "idefics3_vision", "idefics3") \
-    ROW("vision_config", "instructblip_vision_model", "instructblip") \
-    ROW("vision_config", "instructblipvideo_vision_model", "instructblipvideo") \
-    ROW("vision_config", "internvl_vision", "internvl") \
-    ROW("vision_config", "janus_vision_model", "janus") \
-    ROW("vision_config", "metaclip_2_vision_model", "metaclip_2") \
-    ROW("vision_config", "ovis2_vision", "ovis2") \
-    ROW("vision_config", "owlv2_vision_model", "owlv2") \
-    ROW("vision_config", "owlvit_vision_model", "owlvit") \
-    ROW("vision_config", "paddleocr_vl_vision", "paddleocr_vl") \
-    ROW("vision_config", "qwen2_5_vl_vision", "qwen2_5_vl") \
-    ROW("vision_config", "qwen2_vl_vision", "qwen2_vl") \
-    ROW("vision_config", "qwen3_5_moe_vision", "qwen3_5_moe") \
-    ROW("vision_config", "qwen3_5_vision", "qwen3_5") \
-    ROW("vision_config", "qwen3_vl_moe_vision", "qwen3_vl_moe") \
-    ROW("vision_config", "qwen3_vl_vision", "qwen3_vl") \
-    ROW("vision_config", "siglip2_vision_model", "lfm2_vl siglip2") \
+    ROW("vision_config", "clip_vision_model", "llava llava_next llava_next_video video_llava vipllava") \
+    ROW("vision_config", "siglip2_vision_model", "lfm2_vl") \
     ROW("vision_config", "siglip_vision_model", "aya_vision cohere2_vision deepseek_vl gemma3 llava_onevision " \
-                                                "modernvbert shieldgemma2 siglip") \
-    ROW("vision_config", "smolvlm_vision", "smolvlm") \
+                                                "modernvbert shieldgemma2") \
     ROW("vision_config", "vit", "vision-text-dual-encoder")
 /* clang-format on */

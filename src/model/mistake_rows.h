@@ -776,6 +776,12 @@ ROW(PACKING_GATE, PACKING, .name = "packing-gate",
     .numpy = "q, gate = np.split((x @ w_q.T).reshape(T, H, 2 * d), 2, axis=-1)",
     .c = "head h has its query in rows 2 * h * d to (2 * h + 1) * d, then its gate",
     .forms = MISTAKE_FORMS("blocks", "gate-first"))
+ROW(PACKING_LATENT, PACKING, .name = "packing-latent",
+    .sentence = "a weight of the latents, as in MLA, is split in another order",
+    .pytorch = "kv_b_proj: k_nope, v of each head; kv_a_proj: latent, k_pe; q: q_nope, q_pe",
+    .numpy = "k_nope, v = np.split((c @ w_kv_b.T).reshape(T, H, -1), [d_nope], axis=-1)",
+    .c = "row h * (d_nope + d_v) of kv_b begins d_nope rows of key, then d_v of value",
+    .forms = MISTAKE_FORMS("blocks", "value-first", "rope-first", "query-rope-first"))
 ROW(NORM_MISSING, NORM, .name = "norm-missing",
     .sentence = "the layer's norm is missing: attention gets the residual stream",
     .pytorch = "self.self_attn(self.input_layernorm(hidden_states)), not (hidden_states)",
@@ -837,7 +843,7 @@ ROW(NORM_ADDED, NORM, .name = "norm-added",
     .pytorch = "self.attention(x), not self.attention(self.norm(x))",
     .numpy = "q, k, v = x @ w_q, x @ w_k, x @ w_v  # x is not normed",
     .c = "q[i] = dot(x[i], w_q, d_in), with x as given",
-    .forms = MISTAKE_FORMS("layer", "rms"))
+    .forms = MISTAKE_FORMS("layer", "rms", "unit"))
 ROW(QK_NORM_MISSING, QK_NORM, .name = "qk-norm-missing",
     .sentence = "query and key are not normed",
     .pytorch = "query_states = self.q_norm(query_states); key_states = self.k_norm(key_states)",
@@ -1054,7 +1060,7 @@ ROW(ROPE_EXPONENT, ROPE, .name = "rope-exponent", .alone = true,
     .pytorch = "1.0 / theta ** (torch.arange(0, n, 2).float() / n): 0, 2, 4, ... over n",
     .numpy = "frequencies = theta ** (-np.arange(0, n, 2) / n)",
     .c = "pow(theta, -2.0 * i / n), i from 0 to n / 2 - 1",
-    .unseen = "there is one pair", .forms = MISTAKE_FORMS("i", "4i", "from-1"))
+    .unseen = "there is one pair", .forms = MISTAKE_FORMS("i", "4i", "from-1", "d-in"))
 ROW(ROPE_MIXED, ROPE, .name = "rope-mixed", .unseen = "there is one pair",
     .sentence = "cosines are laid out for halves and columns rotated in pairs, or the reverse",
     .pytorch = "halves: cat((freqs, freqs), -1); pairs: freqs.repeat_interleave(2, -1)",
@@ -1133,6 +1139,20 @@ ROW(ROPE_ON_VALUES, ROPE, .name = "rope-on-values", .unseen = "the keys are at p
     .pytorch = "q, k = apply_rotary_pos_emb(q, k, cos, sin): value_states stay as they are",
     .numpy = "context = w @ v  # not w @ rotate(v, positions)",
     .c = "v[h][j] is not rotated")
+ROW(ROPE_AXES_ROWS, ROPE, .name = "rope-axes-rows",
+    .sentence = "pairs rotate by other rows of positions than those of their axes",
+    .pytorch = "position_ids[0] is time, [1] height, [2] width, as get_rope_index stacks them",
+    .numpy = "positions = np.stack([time, height, width])",
+    .c = "angle = position[axis of pair i] * frequency[i]; time is 0, height 1, width 2",
+    .unseen = "all axes have the same positions",
+    .forms = MISTAKE_FORMS("twh", "htw", "wht", "hwt", "wth", "ttt", "hhh", "www", "tokens"))
+ROW(ROPE_AXES_PAIRS, ROPE, .name = "rope-axes-pairs",
+    .sentence = "pairs of columns take other axes than the sections of the model say",
+    .pytorch = "mrope_section counts pairs: in blocks, or in turn if mrope_interleaved",
+    .numpy = "axis_of_pair = np.repeat([0, 1, 2], mrope_section)  # in blocks",
+    .c = "in blocks: the first pairs are of time, then height, then width",
+    .unseen = "all axes have the same positions",
+    .forms = MISTAKE_FORMS("in-turn", "in-turn-all", "blocks", "reversed", "counts-reversed", "restarted"))
 #define BOTH_WAYS                                                                                          \
     MISTAKE_FORMS("query-key", "query", "key", "value", "query-key-value", "query-key-weights",            \
                   "query-weights", "key-weights", "value-weights", "query-key-value-weights")
@@ -1333,11 +1353,21 @@ ROW(LAYER_BIAS, LAYER, .name = "layer-bias",
     .sentence = "the biases of queries, keys and values are those of another layer", OWN_LAYER)
 ROW(LAYER_NORM, LAYER, .name = "layer-norm",
     .sentence = "the norm of the inputs is that of another layer", OWN_LAYER)
+#define NORMS_AFTER                                                                                               \
+    MISTAKE_FORMS("post_attention_layernorm", "pre_feedforward_layernorm", "post_feedforward_layernorm", "ln_2", \
+                  "ln2", "norm2", "norm_2", "layernorm_after", "layer_norm2", "final_layer_norm", "ffn_norm",     \
+                  "mlp_norm", "mlp_ln")
 ROW(LAYER_NORM_AFTER, LAYER, .name = "layer-norm-after", .section = "attn-layer: Positions and norms",
     .sentence = "the norm of the inputs is the one after attention",
     .pytorch = "self.self_attn(self.input_layernorm(x)), not self.post_attention_layernorm",
     .numpy = "x = norm(x, tensors['input_layernorm.weight'])",
-    .c = "attention uses input_layernorm, the MLP post_attention_layernorm")
+    .c = "attention uses input_layernorm, the MLP post_attention_layernorm", .forms = NORMS_AFTER)
+ROW(LAYER_OUT_NORMED, LAYER, .name = "layer-out-normed", .section = "attn-layer: Positions and norms",
+    .sentence = "the output is normed by a norm after attention",
+    .pytorch = "a hook on layer.self_attn, not one on layer.post_attention_layernorm",
+    .numpy = "output = context @ o_proj.T  # without post_attention_layernorm",
+    .c = "compare the product with o_proj, before the norm after attention", .forms = NORMS_AFTER)
+#undef NORMS_AFTER
 ROW(LAYER_QK_NORM, LAYER, .name = "layer-qk-norm",
     .sentence = "the norms of query and key are those of another layer", OWN_LAYER)
 ROW(LAYER_SINKS, LAYER, .name = "layer-sinks", .sentence = "the sinks are those of another layer", OWN_LAYER)

@@ -25,6 +25,7 @@ struct norm {
     enum norm_kind kind; /* NORM_NONE: there is none */
     double eps;
     struct tensor weight, bias; /* rank 0: none */
+    bool last;                  /* RMS of query or key after its rotation: the same, but the weights come last */
     bool left_out, twice;       /* mistakes: rows stay unchanged, or are normed again; */
     bool of_sum, less_1;        /* squares are summed, or divided by one less than their number */
 };

@@ -27,14 +27,16 @@ enum rope_kind { ROPE_KINDS(CHOICE_ID) ROPE_KIND_COUNT };
 
 /* What holds for positions in time, height and width, as --rope-axes has it. Pairs take axes in turn, each at most so
  * many, the rest the first: Qwen3-VL's text. Frequencies start again on each axis (Qwen-VL's pictures), or each axis
- * takes every n-th (Pixtral); else they run on. A grid's patches come in blocks of merge x merge, in windows so wide;
- * keys of other windows `within` are masked: attn rejects wider grids. Coordinates count from `from`, or are 2 pi times
- * the place of the centre, from -1 to 1: DINOv3. The tokens before or after the grid stay unrotated. */
+ * takes every n-th (Pixtral); else they run on. A grid's patches come in blocks of merge x merge, in windows so wide.
+ * Apart: keys of other windows, or frames, are masked; without an axis of time a grid of frames needs one of the two
+ * words. Coordinates count from `from`, or are 2 pi times the place of the centre, from -1 to 1: DINOv3. So many tokens
+ * before the grid, or after it, stay unrotated. */
 /* clang-format off */
 #define ROPE_AXES_FACTS(ROW) \
     ROW(interleaved, "interleaved") ROW(restarted, "restarted") ROW(strided, "strided") ROW(merge, "merge=") \
-    ROW(window, "window=") ROW(within, "within=") ROW(from, "from=") ROW(centred, "centred") \
-    ROW(rest_first, "rest-first") ROW(rest_last, "rest-last")
+    ROW(window, "window=") ROW(windows_apart, "windows-apart") ROW(frames_apart, "frames-apart") \
+    ROW(frames_joint, "frames-joint") ROW(from, "from=") ROW(centred, "centred") ROW(rest_first, "rest-first=") \
+    ROW(rest_last, "rest-last=")
 #define ROPE_AXES_FIELD(field, word) size_t field;
 /* clang-format on */
 
@@ -62,10 +64,10 @@ struct rope_axis rope_axis(const struct rope_axes *axes, size_t pairs, size_t pa
 /* STATUS_USAGE: the axes do not share that many pairs. */
 enum status rope_axes_check(const struct rope_axes *axes, size_t pairs, struct error *error);
 
-/* The coordinates of a grid's patches, (time x height x width, ROPE_AXES), in the order of the tokens. STATUS_USAGE:
- * blocks or windows do not fit. */
+/* The coordinates of a grid's patches, (time x height x width, ROPE_AXES), in the order of the tokens, and the group of
+ * each, from 0: keys of other groups are masked. STATUS_USAGE: blocks do not fit. */
 enum status rope_grid(const struct rope_axes *axes, const size_t sizes[ROPE_AXES], bool in_double, double *coordinates,
-                      struct error *error);
+                      int64_t *groups, struct error *error);
 
 /* How a scaling changes frequencies for texts longer than in training. */
 /* clang-format off */

@@ -51,27 +51,24 @@ static double coordinate(const struct rope_axes *axes, size_t at, size_t count, 
 }
 
 enum status rope_grid(const struct rope_axes *axes, const size_t sizes[ROPE_AXES], bool in_double, double *coordinates,
-                      struct error *error)
+                      int64_t *groups, struct error *error)
 {
     const size_t rows = sizes[1], columns = sizes[2], block = memory_larger(axes->merge, 1),
                  window = axes->window > 0 ? axes->window : memory_larger(rows, columns);
+    int64_t group = 0;
     if (rows % block != 0 || columns % block != 0)
         return error_usage(error, "--positions grid:%zux%zu: patches come in blocks of %zu x %zu; expected multiples",
                            rows, columns, block, block);
-    if (axes->within > 0 && memory_larger(rows, columns) > axes->within)
-        return error_usage(error,
-                           "--positions grid:%zux%zu: this layer masks keys of other windows of %zu x %zu patches, "
-                           "which attn does not compute; expected a grid of one window",
-                           rows, columns, axes->within, axes->within);
-    for (size_t t = 0; t < sizes[0]; t++)
+    for (size_t t = 0; t < sizes[0]; t++, group += axes->frames_apart && !axes->windows_apart)
         for (size_t top = 0; top < rows; top += window)
-            for (size_t left = 0; left < columns; left += window)
+            for (size_t left = 0; left < columns; left += window, group += axes->windows_apart != 0)
                 for (size_t y = top; y < rows && y < top + window; y += block)
                     for (size_t x = left; x < columns && x < left + window; x += block)
                         for (size_t i = 0; i < block * block; i++, coordinates += ROPE_AXES) {
                             coordinates[0] = coordinate(axes, t, sizes[0], in_double);
                             coordinates[1] = coordinate(axes, y + i / block, rows, in_double);
                             coordinates[2] = coordinate(axes, x + i % block, columns, in_double);
+                            *groups++ = group;
                         }
     return STATUS_OK;
 }

@@ -209,7 +209,7 @@ static struct observing *take_sample(struct observing *observing)
     part->problem = problem;
     some->observed = part;
     some->columns.out_weight = NULL; /* it makes fewer */
-    some->columns.out_columns = columns;
+    some->columns.out_columns = columns > 0 ? observe_index(right, OBSERVE_COLUMN, columns - 1) + 1 : 0;
     some->count = observe_count(&part->right);
     some->map = observe_zeros(observing, some->count, sizeof *some->map);
     for (size_t i = 0; count > 0 && columns > 0 && i < some->count && some->map != NULL; i++) {

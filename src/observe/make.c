@@ -78,8 +78,8 @@ struct recipe *observe_recipe(struct observing *observing, const struct mistake_
     return recipe;
 }
 
-const struct observe_table *observe_make_stage(struct observing *observing, const struct recipe *recipe,
-                                               enum stage stage)
+static const struct observe_table *make_stage(struct observing *observing, const struct recipe *recipe,
+                                              enum stage stage)
 {
     const struct problem *problem = observing->observed->problem;
     struct observe_table *table = arena_allocate(observing->arena, 1, sizeof *table, observing->error);
@@ -90,8 +90,8 @@ const struct observe_table *observe_make_stage(struct observing *observing, cons
     if (table != NULL && plain != NULL && recipe->reason == NULL && problem != NULL && can_make(problem, stage) &&
         lay_out(observing, stage, table)) {
         const size_t *rows = list_rows(observing, recipe, table, &count, &scratch);
-        *plain =
-            (struct plain){.recipe = recipe, .few_columns = stage == STAGE_OUTPUT ? table->size[OBSERVE_COLUMN] : 0};
+        const size_t last = observe_index(table, OBSERVE_COLUMN, table->size[OBSERVE_COLUMN] - 1);
+        *plain = (struct plain){.recipe = recipe, .few_columns = stage == STAGE_OUTPUT ? last + 1 : 0};
         made = rows != NULL &&
                plain_run(plain, recipe, rows, count, stage_closure(STAGE_BIT(problem_made_as(problem, stage))),
                          &observing->columns, observing->arena, &scratch, observing->error) == STATUS_OK;
@@ -104,7 +104,7 @@ const struct observe_table *observe_make_stage(struct observing *observing, cons
 
 const double *observe_make(struct observing *observing, const struct recipe *recipe)
 {
-    const struct observe_table *table = observe_make_stage(observing, recipe, observing->observed->right.stage);
+    const struct observe_table *table = make_stage(observing, recipe, observing->observed->right.stage);
     return table != NULL ? table->numbers : NULL;
 }
 
@@ -138,7 +138,7 @@ const struct observe_table *observe_other(struct observing *observing, enum stag
     if (stage == STAGE_INPUTS)
         observing->made[stage] = take_inputs(observing);
     else if ((recipe = observe_recipe(observing, NULL)) != NULL)
-        observing->made[stage] = observe_make_stage(observing, recipe, stage);
+        observing->made[stage] = make_stage(observing, recipe, stage);
     return observing->made[stage];
 }
 

@@ -156,6 +156,7 @@ static bool describes(const struct observed *observed, const struct kind *kind)
     const enum stage stage = observed->right.stage;
     const struct problem *problem = observed->problem;
     return ((kind->needs & OBSERVE_NEEDS_JOB) == 0 || problem != NULL) &&
+           ((kind->needs & OBSERVE_OF_ROWS) == 0 || !observed->elided) &&
            (kind->stages == 0 ||
             (kind->stages & STAGE_BIT(stage) && (problem == NULL || !problem_is_side_by_side(problem, stage))));
 }

@@ -24,6 +24,7 @@ struct observed {
     double *tolerance;             /* (count) the largest error of a right number, */
     double most_rms;               /* and of all: root mean square of the errors, each divided by its tolerance */
     double *printed;               /* (count) half a unit of the last printed digit, within the tolerance; NULL: none */
+    bool elided;                   /* some rows or columns between these are not known */
     enum dtype dtype;              /* of somebody's numbers */
     const char *const *labels;     /* (size[OBSERVE_ROW]) of the rows, NULL where one has none; or NULL */
     const struct problem *problem; /* the job; NULL: unknown, so that no other table can be made */

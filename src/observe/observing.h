@@ -101,10 +101,6 @@ struct recipe *observe_recipe(struct observing *observing, const struct mistake_
  * NULL: it cannot be made so, or out of memory. Its work is that of a guess of attn why. */
 const double *observe_make(struct observing *observing, const struct recipe *recipe);
 
-/* The same of another stage. */
-const struct observe_table *observe_make_stage(struct observing *observing, const struct recipe *recipe,
-                                               enum stage stage);
-
 /* In fits.c: whether a change of a recipe may give the wrong part, or that of some place on the axis, by the sample
  * alone, which costs less than the table; true where there is no sample. */
 bool observe_may_fit(struct observing *observing, void (*change)(struct recipe *recipe, size_t form), size_t form,

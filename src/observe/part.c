@@ -98,7 +98,7 @@ static bool is_range(const bool *in, size_t count)
 static bool add_period(const struct observing *observing, enum observe_axis axis, const bool *in, struct text *text)
 {
     const size_t count = observing->observed->right.size[axis];
-    for (size_t period = 2; 2 * period <= count; period++) {
+    for (size_t period = 2; 2 * period <= count && !observing->observed->elided; period++) {
         size_t first = 0, held = 0, i = 0;
         while (i < count && in[i] == in[i % period])
             i++;
@@ -128,7 +128,7 @@ static void add_tile(const struct observing *observing, enum observe_axis axis, 
             text_add(text, " (sequence %zu)", s + 1);
             return;
         }
-    for (size_t tile = 8; tile <= 256 && axis >= OBSERVE_ROW; tile *= 2)
+    for (size_t tile = 8; tile <= 256 && axis >= OBSERVE_ROW && !observing->observed->elided; tile *= 2)
         if (first % tile == 0 && (end == first + tile || (end == whole && first > 0 && whole / tile * tile == first))) {
             text_add(text, end == first + tile ? " (a tile of %zu)" : " (the rest after tiles of %zu)", tile);
             return;

@@ -211,8 +211,9 @@ static const double *norm_rows(const struct observing *observing, struct norm no
 /* The rows are normed, and each column has a weight, as by a norm after attention. */
 void observe_normed(struct observing *observing)
 {
+    enum { LEAST = 4 }; /* fewer columns are any numbers with weights */
     static const double EPS[] = {0, 1e-6, 1e-5};
-    for (int way = 0; way < 12; way++) {
+    for (int way = 0; way < 12 && observing->observed->right.size[OBSERVE_COLUMN] >= LEAST; way++) {
         const struct norm norm = {.kind = way / 3 % 2 == 1 ? NORM_LAYER : NORM_RMS, .eps = EPS[way % 3]};
         struct relation relation = {.along = norm_rows(observing, norm), .axes = way < 6 ? 0 : OF_COLUMN, .tried = 4};
         if (!holds(observing, &relation) || (way < 6 && fabs(relation.number - 1) > 1e-3))

@@ -42,12 +42,8 @@ class MachineWheel(bdist_wheel):
         return "py3", "none", every if STATIC else super().get_tag()[2]
 
 
-class MachineDistribution(Distribution):
-    def has_ext_modules(self):
-        return True
-
-
+Distribution.has_ext_modules = lambda self: True  # so the wheel is for a machine
 BUILD.mkdir(parents=True, exist_ok=True)
 setup(version=re.search(r'ATTN_VERSION "([^"]+)"', (TOP / "src/base/version.h").read_text()).group(1),
-      distclass=MachineDistribution, cmdclass={"build_py": BuildProgram, "bdist_wheel": MachineWheel},
+      cmdclass={"build_py": BuildProgram, "bdist_wheel": MachineWheel},
       options={"build": {"build_base": str(BUILD / "wheel")}, "egg_info": {"egg_base": str(BUILD)}})

@@ -216,6 +216,12 @@ static bool add_tensor(struct cell *cell, const struct printed_table *table, con
             input->nameless = false;
         }
     }
+    if (table->rank == 1 && table->shape[0] > 0 && part.rank > 1) { /* a row of it, or the tensor flattened */
+        const bool is_row = part.lead[0] == 0 && table->shape[0] == part.whole[part.rank - 1];
+        for (size_t axis = 1; axis < part.rank; axis++)
+            part.whole[0] *= part.whole[axis];
+        part.rank = is_row ? 0 : 1;
+    }
     if (input->tensor_count == cell->room)
         return fail_all(cell, "more totals than lines; expected each in its line");
     struct file_tensor *added = &input->tensors[input->tensor_count++];

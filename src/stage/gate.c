@@ -114,7 +114,3 @@ const struct stage_functions stage_gate = {
     .lack = "there is no 'gate' without W_gate, which few models have; expected 'output'",
     .formula = formula_gate,
     .explain = explain_gate};
-const struct stage_functions stage_grad_gate = {
-    .applies = applies_gate,
-    .lack = "there is no 'grad_gate' without W_gate, which few models have; expected 'grad_context'",
-    .formula_words = "grad_output . out_proj.weight, cut into heads, x context"};

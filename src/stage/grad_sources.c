@@ -8,6 +8,7 @@
 #include "stage/words.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* --- query and key before their steps ----------------------------------------------------------------------------- */
 
@@ -20,7 +21,7 @@ static void formula_steps(const struct problem *problem, enum stage stage, struc
     const bool norms = operand_is_normed(problem, id), last = operand_has_last_step(problem, id);
     text_add(text, "%s", stage_name(stage_before(problem, stage)));
     if (operand_is_scaled(problem, id) && !(projected && norms))
-        text_add(text, " x scale");
+        text_add(text, operand_norm_is_last(problem, id) ? " x weight of the norm" : " x scale");
     if (operand_is_rotated(problem, id) && !(projected && norms))
         text_add(text, ", rotated back");
     if (projected && norms)
@@ -106,10 +107,9 @@ static bool inputs_are_straight(const struct problem *problem)
 static bool explains_parameters(const struct problem *problem, enum stage stage)
 {
     (void)stage;
-    const bool of_out = problem->chosen.cell_place.id == PROJECTION_COUNT;
     return problem->chosen.has_cell && problem->chosen.cell.stage == STAGE_GRAD_PARAMETERS &&
            problem->chosen.cell_name != NULL &&
-           (of_out ? problem->parameters.gate.weight.rank == 0 : inputs_are_straight(problem));
+           (problem->chosen.cell_place.id == PROJECTION_COUNT || inputs_are_straight(problem));
 }
 
 /* The gradient with respect to what a projection makes: before the steps of query and key. */
@@ -135,7 +135,8 @@ static void formula_of_number(const struct problem *problem, struct text *text)
     const struct parameter_place *of = &problem->chosen.cell_place;
     text_add(text, "sum(%s", stage_name(stage_above(problem, of->id)));
     if (!of->bias)
-        text_add(text, " x %s", stage_name(source_of(problem, of->id)));
+        text_add(text, " x %s%s", stage_name(source_of(problem, of->id)),
+                 of->id == PROJECTION_COUNT && problem->given.gate.rank > 0 ? " x gate" : "");
     text_add(text, ") over the tokens");
 }
 
@@ -169,7 +170,8 @@ static double load_source(struct explanation *e, struct explain_place place, siz
         if (problem_leaves_out(problem, place.head))
             return 0;
         explain_load(e, stage, place, e->factor);
-        return e->factor[column % problem->size.d_value];
+        return e->factor[column % problem->size.d_value] *
+               problem_gate(problem, place.item * problem->size.queries + problem->chosen.rows[place.row], column);
     }
     const size_t rows = inputs->shape[inputs->rank - 2], columns = inputs->shape[inputs->rank - 1];
     tensor_load(inputs, (place.item * rows + place.row) * columns + column, 1, &number);
@@ -223,7 +225,8 @@ static bool is_straight(const struct problem *problem, enum stage stage)
 {
     (void)stage;
     return !latent_makes(problem, PROJECTION_QUERY) && !latent_makes(problem, PROJECTION_KEY) &&
-           inputs_are_straight(problem) && !words_follow(problem) && problem->parameters.gate.weight.rank == 0;
+           inputs_are_straight(problem) && !words_follow(problem) &&
+           !(problem->given.is_cross && problem->parameters.gate.weight.rank > 0);
 }
 
 /* Loads the gradient with respect to a projection, of all heads of the place's token, to e->operand; returns its
@@ -243,36 +246,57 @@ static enum stage load_made(struct explanation *e, enum projection_id id, struct
     return stage;
 }
 
+/* The same with respect to what goes into the sigmoid of the gate. */
+static enum stage load_gate(struct explanation *e, struct explain_place place, size_t *width)
+{
+    const struct problem *problem = e->problem;
+    const size_t token = place.item * problem->size.queries + problem->chosen.rows[place.row];
+    const size_t d = problem->size.d_value, columns = problem->size.heads * d;
+    *width = problem->parameters.gate.weight.shape[0];
+    memset(e->operand, 0, *width * sizeof *e->operand);
+    for (size_t i = 0; i < columns; i++) {
+        const double gate = problem_gate(problem, token, i);
+        place.head = i / d;
+        e->operand[i / (columns / *width)] += explain_row(e, STAGE_GRAD_GATE, place, false)[i % d] * gate * (1 - gate);
+    }
+    return STAGE_GRAD_GATE;
+}
+
 /* That gradient . a row of the projection: the share of one projection in a column of the inputs. */
 static bool prepare(struct explanation *e, struct explain_lines *line)
 {
-    static const char *const NAMES[PROJECTION_COUNT + 1] = {"query", "key", "value", "out_proj"};
+    static const char *const NAMES[PROJECTION_COUNT + 1] = {"query", "key", "value", "gate"};
     const struct parameters *parameters = &e->problem->parameters;
     const enum projection_id id = (enum projection_id)line->index;
-    const enum stage above = load_made(e, id, line->place, &line->count);
+    const bool of_gate = id == PROJECTION_COUNT;
+    const enum stage above =
+        of_gate ? load_gate(e, line->place, &line->count) : load_made(e, id, line->place, &line->count);
     const size_t columns = line->count / parameters->module_count;
     for (size_t module = 0; module < parameters->module_count; module++)
-        gradient_load_row(&parameters->modules[module].projections[id], line->column, columns,
-                          e->factor + module * columns);
+        gradient_load_row(of_gate ? &parameters->gate : &parameters->modules[module].projections[id], line->column,
+                          columns, e->factor + module * columns);
     line->given[0] = explain_numbers((int)above, e->operand);
     line->given[1] = explain_numbers(EXPLAIN_WEIGHTS + (int)id, e->factor);
     snprintf(line->label, sizeof line->label, "via %s", NAMES[id]);
     return true;
 }
 
-/* Explains a column of the inputs, through query, key and value; for cross-attention each input through its own. */
+/* Explains a column of the inputs, through query, key, value and gate; for cross-attention each through its own. */
 static void explain_column_of(struct explanation *e, enum stage stage, struct explain_place place, size_t column,
                               const char *heading)
 {
     const bool of_keys = stage_is_of_keys(stage), alone = e->problem->given.is_cross && !of_keys;
+    const bool gated = e->problem->given.gate.rank > 0 && !of_keys;
     explain_write_sum(e, stage, place, heading,
                       &(struct explain_lines){.over = EXPLAIN_RANGE,
                                               .range = {of_keys ? PROJECTION_KEY : PROJECTION_QUERY,
-                                                        alone ? PROJECTION_QUERY + 1 : PROJECTION_COUNT, false},
+                                                        alone ? PROJECTION_QUERY + 1 : PROJECTION_COUNT + gated, false},
                                               .terms = EXPLAIN_DOT("a", "b", "[{a x b}made]made"),
                                               .column = column,
                                               .prepare = prepare},
                       explain_row(e, stage, place, true)[column]);
+    if (gated)
+        explain_note(e, "(via gate: grad_gate x gate x (1 - gate), times W_gate)");
 }
 
 #define NO_SOURCES "sdpa has no parameters and no inputs before query, key and value; expected their gradients"

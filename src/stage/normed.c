@@ -37,7 +37,7 @@ void normed_formula(const struct problem *problem, enum stage stage, const char 
     const struct norm *norm = &problem->parameters.norms[id];
     text_add(text, norm->kind == NORM_LAYER ? "(%s - mean) / sqrt(%s + %g)" : "%s / sqrt(%s + %g)", from,
              squares_of(norm), norm->eps);
-    if (norm->weight.rank > 0)
+    if (norm->weight.rank > 0 && !norm->last)
         text_add(text, norm->kind == NORM_RMS_PLUS_ONE ? " x (1 + %s.weight)" : " x %s.weight", NAMES[id]);
     if (norm->bias.rank > 0)
         text_add(text, " + %s.bias", NAMES[id]);
@@ -65,7 +65,7 @@ static bool prepare(struct explanation *e, struct explain_lines *line)
     const struct norm *norm = norming->norm;
     const size_t i = norming->first + line->index;
     (void)e;
-    line->given[4] = explain_value_if(norm->weight.rank > 0, (int)line->stage, norm_weight(norm, i));
+    line->given[4] = explain_value_if(norm->weight.rank > 0 && !norm->last, (int)line->stage, norm_weight(norm, i));
     line->given[5] = explain_value_if(norm->bias.rank > 0, (int)line->stage, norm_bias(norm, i));
     return true;
 }

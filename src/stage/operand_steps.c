@@ -52,9 +52,16 @@ bool operand_is_rotated(const struct problem *problem, enum projection_id id)
     return id != PROJECTION_VALUE && problem->rotation.rope.kind != ROPE_NONE;
 }
 
+bool operand_norm_is_last(const struct problem *problem, enum projection_id id)
+{
+    const struct norm *norm = operand_norm(problem, id);
+    return norm->last && !norm->left_out && norm->kind != NORM_NONE && norm->kind != NORM_LAYER;
+}
+
 bool operand_is_scaled(const struct problem *problem, enum projection_id id)
 {
-    return id == PROJECTION_QUERY && (problem->scaling.on_query || problem->scaling.growth.by != 0);
+    return operand_norm_is_last(problem, id) ||
+           (id == PROJECTION_QUERY && (problem->scaling.on_query || problem->scaling.growth.by != 0));
 }
 
 bool operand_has_steps(const struct problem *problem, enum projection_id id)
@@ -113,9 +120,17 @@ size_t operand_position(const struct problem *problem, enum projection_id id, si
                                         : problem->rotation.key_positions[item * keys + row - problem->rotation.past];
 }
 
-static void norm_heads(const struct problem *problem, enum projection_id id, const double *projected, double *normed)
+struct norm operand_first_norm(const struct problem *problem, enum projection_id id)
 {
-    const struct norm *norm = operand_norm(problem, id);
+    struct norm norm = *operand_norm(problem, id);
+    if (operand_norm_is_last(problem, id))
+        norm.weight.rank = 0;
+    return norm;
+}
+
+static void norm_heads(const struct problem *problem, enum projection_id id, const struct norm *norm,
+                       const double *projected, double *normed)
+{
     const size_t d = operand_columns(problem, id), heads = operand_heads(problem, id);
     if (operand_norm_is_of_all(problem, id))
         norm_row(problem, norm, 0, projected, heads * d, normed);
@@ -124,12 +139,32 @@ static void norm_heads(const struct problem *problem, enum projection_id id, con
     dtype_round(problem->rounding.dtype, normed, heads * d);
 }
 
-double operand_factor(const struct problem *problem, size_t position)
+double operand_factor(const struct problem *problem, enum projection_id id, size_t position, size_t column)
 {
     const struct query_growth *growth = &problem->scaling.growth;
-    const bool grows = growth->by != 0 && position != SIZE_MAX;
+    const bool grows = id == PROJECTION_QUERY && growth->by != 0 && position != SIZE_MAX;
     const double steps = grows ? floor((double)(position + growth->ahead) / (double)growth->every) : 0;
-    return problem->scaling.query_factor * (1 + growth->by * log(1 + steps));
+    const size_t d = problem->size.d_head, first = operand_norm_first(problem, id, column / d);
+    const double weight =
+        operand_norm_is_last(problem, id) ? norm_weight(operand_norm(problem, id), first + column % d) : 1;
+    return id == PROJECTION_QUERY ? problem->scaling.query_factor * (1 + growth->by * log(1 + steps)) * weight : weight;
+}
+
+void operand_scale(const struct problem *problem, enum projection_id id, size_t position, double *made)
+{
+    const size_t count = operand_heads(problem, id) * operand_columns(problem, id);
+    const bool each = operand_norm_is_last(problem, id),
+               rounds = problem_rounding(problem)->growth && problem->scaling.growth.by != 0;
+    double factor = 1;
+    for (size_t i = 0; i < count && operand_is_scaled(problem, id); i++) {
+        if (i == 0 || each)
+            factor = operand_factor(problem, id, position, i);
+        if (rounds)
+            dtype_round(problem->rounding.dtype, &factor, 1);
+        made[i] *= factor;
+    }
+    if (operand_is_scaled(problem, id))
+        dtype_round(problem->rounding.dtype, made, count);
 }
 
 struct rope_turn operand_turn(const struct problem *problem, size_t position, size_t pair)
@@ -153,24 +188,18 @@ void operand_steps(const struct problem *problem, enum projection_id id, size_t 
                    double *normed, double *made, double *turns)
 {
     const size_t count = operand_heads(problem, id) * operand_columns(problem, id);
+    const struct norm norm = operand_first_norm(problem, id);
+    const bool turns_first = problem_rounding(problem)->norm_last && operand_is_normed(problem, id);
     if (operand_is_normed(problem, id))
-        norm_heads(problem, id, projected, normed);
+        norm_heads(problem, id, &norm, projected, normed);
     else
         memcpy(normed, projected, count * sizeof *normed);
+    const double *turned = turns_first ? projected : normed;
     if (operand_is_rotated(problem, id) && position != SIZE_MAX)
-        rotate_heads(problem, id, position, normed, made, turns);
+        rotate_heads(problem, id, position, turned, made, turns);
     else
-        memcpy(made, normed, count * sizeof *made);
-    if (problem_rounding(problem)->norm_last && operand_shows_norm(problem, id) && position != SIZE_MAX) {
-        rotate_heads(problem, id, position, projected, normed, turns);
-        norm_heads(problem, id, normed, made);
-        norm_heads(problem, id, projected, normed);
-    }
-    double factor = operand_is_scaled(problem, id) ? operand_factor(problem, position) : 1;
-    if (problem_rounding(problem)->growth && problem->scaling.growth.by != 0)
-        dtype_round(problem->rounding.dtype, &factor, 1);
-    for (size_t i = 0; i < count && operand_is_scaled(problem, id); i++)
-        made[i] *= factor;
-    if (operand_is_scaled(problem, id))
-        dtype_round(problem->rounding.dtype, made, count);
+        memcpy(made, turned, count * sizeof *made);
+    if (turns_first)
+        norm_heads(problem, id, &norm, made, made);
+    operand_scale(problem, id, position, made);
 }

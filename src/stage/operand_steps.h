@@ -3,6 +3,8 @@
  *
  *     projected -> normed -> rotated by position -> times the scale and the growth
  *
+ * A norm after the rotation divides by the same root, so its weights alone come after it, with the scale.
+ *
  * H heads of query or of key, d columns of each. */
 #pragma once
 
@@ -48,8 +50,16 @@ size_t operand_norm_first(const struct problem *problem, enum projection_id id, 
 /* The position of row `row` of an item of query or key; SIZE_MAX: a key of the past, rotated already. */
 size_t operand_position(const struct problem *problem, enum projection_id id, size_t item, size_t row);
 
-/* What multiplies the query at that position after the rotation: its scale, and its growth (model/rope.h). */
-double operand_factor(const struct problem *problem, size_t position);
+/* Whether the weights of its norm come after the rotation; and its norm as it comes before, then without weights. */
+bool operand_norm_is_last(const struct problem *problem, enum projection_id id);
+struct norm operand_first_norm(const struct problem *problem, enum projection_id id);
+
+/* What multiplies column `column` of all heads after the rotation at that position: of query the scale and the growth
+ * (model/rope.h), and the weight of a last norm. */
+double operand_factor(const struct problem *problem, enum projection_id id, size_t position, size_t column);
+
+/* Multiplies the heads (H, d) by these factors, if the operand is scaled, and rounds them. */
+void operand_scale(const struct problem *problem, enum projection_id id, size_t position, double *made);
 
 /* The rotation of a pair at a position, rounded as the problem does. */
 struct rope_turn operand_turn(const struct problem *problem, size_t position, size_t pair);

@@ -36,10 +36,12 @@ static void formula(const struct problem *problem, enum stage stage, struct text
     if (operand_is_rotated(problem, id))
         add_rotation(problem, text);
     const struct query_growth *growth = &problem->scaling.growth;
-    if (operand_is_scaled(problem, id) && (problem->scaling.on_query || growth->by == 0))
+    if (operand_norm_is_last(problem, id))
+        text_add(text, "%s x %s_norm.weight", operand_is_rotated(problem, id) ? "," : "", stage_name(stage));
+    if (id == PROJECTION_QUERY && problem->scaling.on_query)
         text_add(text, "%s x %s", operand_is_rotated(problem, id) ? "," : "",
                  decimal_text(problem->scaling.query_factor, (char[DECIMAL_BYTES]){0}));
-    if (operand_is_scaled(problem, id) && growth->by != 0)
+    if (id == PROJECTION_QUERY && growth->by != 0)
         text_add(text, "%s x (1 + %g ln(1 + floor(%s / %zu)))", operand_is_rotated(problem, id) ? "," : "", growth->by,
                  growth->ahead > 0 ? "(position + 1)" : "position", growth->every);
     if (problem->rotation.past > 0 && id == PROJECTION_KEY)

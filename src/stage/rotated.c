@@ -14,6 +14,8 @@ struct rotating {
     int from; /* the source stage */
     size_t position;
     bool back, rotates;
+    enum projection_id id;
+    size_t first;              /* column of all heads */
     char scale[DECIMAL_BYTES]; /* "": none */
     char numbers[3][EXPLAIN_NUMBER_BYTES];
 };
@@ -26,7 +28,7 @@ static enum projection_id id_of(enum stage stage)
 bool rotated_back_is_all(const struct problem *problem, enum stage stage)
 {
     const bool normed = stage == STAGE_GRAD_NORMED_QUERY || stage == STAGE_GRAD_NORMED_KEY;
-    return normed || !operand_is_normed(problem, id_of(stage));
+    return (normed && !operand_norm_is_last(problem, id_of(stage))) || !operand_is_normed(problem, id_of(stage));
 }
 
 /* "columns 1, 3   2 x 0.0100 = 0.0200, cosine 0.9998, sine 0.0200" */
@@ -77,11 +79,16 @@ static void write_pairs(struct explanation *e, enum stage stage, struct explain_
  * backward pass. */
 static bool prepare_column(struct explanation *e, struct explain_lines *line)
 {
-    const struct rotating *rotating = line->context;
+    struct rotating *rotating = line->context;
     size_t which;
     const struct rope *rope = &e->problem->rotation.rope;
     const size_t pair = rotating->rotates ? rope_pair_of(rope, rotating->back, line->index, &which) : SIZE_MAX;
     const bool scales = rotating->scale[0] != '\0';
+    if (operand_norm_is_last(e->problem, rotating->id)) {
+        const double factor =
+            operand_factor(e->problem, rotating->id, rotating->position, rotating->first + line->index);
+        text_number(rotating->scale, sizeof rotating->scale, e->precision, text_wants_exponent(factor), factor);
+    }
     if (scales)
         line->given[4] = explain_text(rotating->scale, 0);
     if (pair == SIZE_MAX) {
@@ -114,7 +121,7 @@ static void say_angle(const struct problem *problem, const struct rotating *rota
         text_add(&text, "%s", problem->rotation.past > 0 ? "from the past, unchanged" : "not rotated");
     if (rotating->rotates && !rotating->back && problem->rotation.rope.attention != 1)
         text_add(&text, "; cosine, sine x %.6g", problem->rotation.rope.attention);
-    if (rotating->scale[0] != '\0' && growth->by != 0)
+    if (rotating->id == PROJECTION_QUERY && growth->by != 0)
         text_add(&text, "%sgrowth 1 + %g ln(1 + floor(%zu / %zu))", rotating->rotates ? "; " : "", growth->by,
                  rotating->position + growth->ahead, growth->every);
 }
@@ -129,14 +136,16 @@ void rotated_explain(struct explanation *e, enum stage stage, struct explain_pla
                       : of_keys ? STAGE_GRAD_KEY
                                 : STAGE_GRAD_QUERY),
         .position = operand_position(problem, id, place.item, of_keys ? place.row : problem->chosen.rows[place.row]),
-        .back = e->back};
+        .back = e->back,
+        .id = id,
+        .first = place.head * problem->size.d_head};
     struct explain_place of_query = place;
     char heading[WORKED_LINE_LABEL_BYTES];
     rotating.rotates = operand_is_rotated(problem, id) && rotating.position != SIZE_MAX;
-    const double factor = operand_is_scaled(problem, id) ? operand_factor(problem, rotating.position) : 1;
-    if (operand_is_scaled(problem, id) && (e->back || factor != 1))
+    const double factor = operand_factor(problem, id, rotating.position, rotating.first);
+    if (operand_is_scaled(problem, id) && (e->back || factor != 1 || operand_norm_is_last(problem, id)))
         decimal_from_double(factor, rotating.scale);
-    if (operand_is_scaled(problem, id) && problem->scaling.growth.by != 0)
+    if (id == PROJECTION_QUERY && problem->scaling.growth.by != 0)
         text_number(rotating.scale, sizeof rotating.scale, e->precision, text_wants_exponent(factor), factor);
     say_angle(problem, &rotating, heading, sizeof heading);
     if (of_keys) /* its head is a key head */

@@ -909,7 +909,7 @@ static enum status try_modules(struct why *why, const struct variation *near, si
         {{USUAL, MOST_USUAL, 0, 300000, NULL, NULL}, 0.005, true, true, SCREEN_RIGHT, NULL},
         {{USUAL, USUAL_SEEDS, 0, few - 1, skips, NULL}, 0.005, true, true, SCREEN_RIGHT, NULL},
         {{USUAL, MOST_USUAL, few, most - 1, skips, NULL}, 0.005, true, true, SCREEN_RIGHT, NULL},
-        {{seeds, LAST_SEED + 1, 0, LAST_SKIP, NULL, NULL}, 0.015, true, true, SCREEN_RIGHT, NULL},
+        {{seeds, LAST_SEED + 1, 0, LAST_SKIP, NULL, NULL}, 0.012, true, true, SCREEN_RIGHT, NULL},
         {{USUAL, USUAL_SEEDS, 0, LAST_SKIP, NULL, NULL}, 0.005, true, false, SCREEN_ROW, &singles},
     };
     for (size_t step = 0; step < sizeof STEPS / sizeof STEPS[0] && why->error->status == STATUS_OK; step++) {

@@ -32,7 +32,7 @@ static bool make(const struct why *why, struct other_layer *other, const struct 
            trial_start_bare(&other->base, &other->problem, &other->mine, why->arena, error) == STATUS_OK;
 }
 
-/* Tries the job without mistakes, under that name. */
+/* Tries the job under that name, which may have a part that is no layer's. */
 static enum status try_job(struct why *why, struct other_layer *other, const struct trial_guess *named)
 {
     struct arena scratch = {0};
@@ -40,10 +40,9 @@ static enum status try_job(struct why *why, struct other_layer *other, const str
     struct trial trial;
     if (make(why, other, named, &error)) {
         why->budget.settings++;
-        if (trial_confirm(&other->base, TRIAL_NONE, &trial, &scratch, &error) == STATUS_OK &&
-            trial.end == TRIAL_AGREES &&
+        if (trial_confirm(&other->base, named, &trial, &scratch, &error) == STATUS_OK && trial.end == TRIAL_AGREES &&
             trial_start(&other->base, &other->problem, &other->mine, why->arena, &error) == STATUS_OK &&
-            trial_confirm(&other->base, TRIAL_NONE, &trial, &scratch, &error) == STATUS_OK)
+            trial_confirm(&other->base, named, &trial, &scratch, &error) == STATUS_OK)
             why_take(why, &other->base, &other->options, named, &trial);
     }
     arena_free(&scratch);

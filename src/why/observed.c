@@ -6,61 +6,83 @@
 
 #include <string.h>
 
-/* The indices of an axis of the table in its stage; those of rows of queries are the queries. */
-static size_t *list_index(const struct why *why, const struct mine_table *table, struct mine_index first, int axis)
+/* Lists the indices of its shown numbers, from one on, on each axis of the stage; `place` has the place of each index
+ * among them. Whether the numbers are all combinations of these. */
+static bool list_grid(const struct why *why, const struct mine_table *table, struct mine_index first, size_t from,
+                      struct observe_table *grid, size_t *place[MINE_AXES])
 {
-    const struct mine_layout *layout = &table->layout;
-    const bool of_queries = axis == MINE_ROW && !mine_is_backward(table) && !stage_is_of_keys(table->stage);
-    size_t *index = arena_allocate(why->arena, layout->size[axis], sizeof *index, why->error);
-    for (size_t i = 0; i < layout->size[axis] && index != NULL; i++) {
-        index[i] = axis == MINE_ROW && layout->rows != NULL ? layout->rows[i] : first.at[axis] + i;
-        index[i] = of_queries ? why->problem->chosen.rows[index[i]] : index[i];
+    size_t product = 1;
+    for (int axis = 0; axis < MINE_AXES; axis++) {
+        const size_t whole = table->layout.whole[axis];
+        place[axis] = arena_allocate(why->arena, whole, sizeof *place[axis], why->error);
+        grid->index[axis] = arena_allocate(why->arena, whole, sizeof *grid->index[axis], why->error);
+        if (place[axis] == NULL || grid->index[axis] == NULL)
+            return false;
+        memset(place[axis], 0, whole * sizeof *place[axis]);
+        for (size_t i = from; i < table->shown; i++)
+            place[axis][mine_place_of(table, first, i).at[axis]] = 1;
+        grid->size[axis] = 0;
+        for (size_t index = 0; index < whole; index++)
+            if (place[axis][index] > 0) {
+                place[axis][index] = grid->size[axis];
+                grid->index[axis][grid->size[axis]++] = index;
+            }
+        product *= grid->size[axis];
     }
-    return index;
+    return product == table->shown - from;
 }
 
 /* The labels of its rows; NULL if items have different ones, or out of memory. */
-static const char **list_labels(const struct why *why, const struct mine_table *table, struct mine_index first)
+static const char **list_labels(const struct why *why, const struct mine_table *table, const struct observe_table *grid)
 {
-    const struct mine_layout *layout = &table->layout;
-    const char **labels = arena_allocate(why->arena, layout->size[MINE_ROW], sizeof *labels, why->error);
+    const char **labels = arena_allocate(why->arena, grid->size[OBSERVE_ROW], sizeof *labels, why->error);
     size_t position;
-    if (layout->size[MINE_ITEM] > 1 || table->parameter != NULL || stage_is_of_mask(table->stage))
+    if (grid->size[OBSERVE_ITEM] > 1 || table->parameter != NULL || stage_is_of_mask(table->stage))
         return NULL;
-    for (size_t i = 0; i < layout->size[MINE_ROW] && labels != NULL; i++)
-        labels[i] = problem_label(why->problem, stage_is_of_keys(table->stage), first.at[MINE_ITEM],
-                                  layout->rows != NULL ? layout->rows[i] : first.at[MINE_ROW] + i, &position);
+    for (size_t i = 0; i < grid->size[OBSERVE_ROW] && labels != NULL; i++)
+        labels[i] = problem_label(why->problem, stage_is_of_keys(table->stage), grid->index[OBSERVE_ITEM][0],
+                                  grid->index[OBSERVE_ROW][i], &position);
     return labels;
 }
 
-/* Lays the table out as the stage does, with the right numbers. */
-static enum status lay_out(struct why *why, const struct trial_base *base, size_t at, const struct trial_made *made,
-                           struct observed *observed)
+/* Lays the table out as the stage does, with the right numbers; of a flattened one its last row. False: it cannot. */
+static bool lay_out(struct why *why, const struct trial_base *base, size_t at, const struct trial_made *made,
+                    struct observed *observed)
 {
     const struct mine_table *table = &why->mine.tables[at];
-    const size_t *size = table->layout.size, *stride = table->layout.stride;
     const struct mine_index first = mine_index(table, why->right.indices[at]);
-    observed->right.stage = table->stage;
-    for (int axis = 0; axis < MINE_AXES; axis++) {
-        observed->right.size[axis] = size[axis];
-        observed->right.index[axis] = list_index(why, table, first, axis);
+    struct observe_table *right = &observed->right;
+    size_t *place[MINE_AXES], from = 0;
+    if (table->shown == 0)
+        return false;
+    if (!list_grid(why, table, first, from, right, place)) {
+        const size_t last = mine_place_of(table, first, table->shown - 1).at[MINE_ROW];
+        for (from = table->shown; from > 0 && mine_place_of(table, first, from - 1).at[MINE_ROW] == last;)
+            from--;
+        if (why->error->status != STATUS_OK || !list_grid(why, table, first, from, right, place))
+            return false;
     }
-    observed->labels = list_labels(why, table, first);
+    right->stage = table->stage;
+    observed->elided = table->shown < mine_layout_count(table);
+    observed->labels = list_labels(why, table, right);
     if (observe_begin(observed) != STATUS_OK)
-        return why->error->status;
-    for (size_t i = 0; i < table->count; i++) {
+        return false;
+    for (size_t i = from; i < table->shown; i++) {
+        const struct mine_index index = mine_place_of(table, first, i);
         const double *noise = base->noise[at];
-        size_t left = i, from = 0;
-        for (int axis = MINE_AXES; axis-- > 0; left /= size[axis])
-            from += left % size[axis] * stride[axis];
-        observed->right.numbers[i] =
-            trial_made_number(made, table, made->gradients[at], mine_place_of(table, first, from));
-        observed->mine[i] = table->numbers[from];
-        observed->printed[i] = table->printed[from];
-        observed->tolerance[i] =
-            noise != NULL ? table->printed[from] + fit_most_noise(base) * noise[from] : table->tolerance[from];
+        size_t k = 0;
+        for (int axis = 0; axis < MINE_AXES; axis++)
+            k = k * right->size[axis] + place[axis][index.at[axis]];
+        right->numbers[k] = trial_made_number(made, table, made->gradients[at], index);
+        observed->mine[k] = table->numbers[i];
+        observed->printed[k] = table->printed[i];
+        observed->tolerance[k] =
+            noise != NULL ? table->printed[i] + fit_most_noise(base) * noise[i] : table->tolerance[i];
     }
-    return STATUS_OK;
+    for (size_t i = 0; i < right->size[OBSERVE_ROW]; i++) /* those of rows of queries are the queries */
+        if (!mine_is_backward(table) && !stage_is_of_keys(table->stage))
+            right->index[OBSERVE_ROW][i] = why->problem->chosen.rows[right->index[OBSERVE_ROW][i]];
+    return true;
 }
 
 enum status why_observe(struct why *why, const struct trial_base *base)
@@ -75,14 +97,13 @@ enum status why_observe(struct why *why, const struct trial_base *base)
     struct arena scratch = {0};
     struct trial_made made;
     const struct mine_table *table = why->mine.tables, *end = table + why->mine.count;
-    while (table < end && (!(departs & STAGE_BIT(table->stage)) || table->places != NULL))
+    while (table < end && !(departs & STAGE_BIT(table->stage)))
         table++;
     if (table == end || mine_indices(table) > 1) /* nobody knows its place */
         return STATUS_OK;
     const size_t at = (size_t)(table - why->mine.tables);
     if (fit_make(base, why->problem, TRIAL_NONE, &made, &scratch, why->error) &&
-        (made.gradients[at] != NULL || !mine_is_backward(table)) &&
-        lay_out(why, base, at, &made, &observed) == STATUS_OK)
+        (made.gradients[at] != NULL || !mine_is_backward(table)) && lay_out(why, base, at, &made, &observed))
         observe(&observed, &why->observations);
     arena_free(&scratch);
     return why->error->status;

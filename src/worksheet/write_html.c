@@ -35,8 +35,8 @@ static const char BEGIN[] =
     "margin: .5mm 0; }\n"
     ".root { border-top: 1px solid; }\nsup { line-height: 0; }\n"
     ".frame sup { font-size: inherit; vertical-align: 5mm; }\n"
-    ".key { font-size: 6.5pt; line-height: 1.07; }\n.key td, .key th { padding: 0 0 0 .35em; white-space: nowrap; }\n"
-    ".key td.first, .key th + th { padding-left: 1.6em; }\n"
+    ".key { font-size: 6.5pt; line-height: 1.07; }\n.key td, .key th { padding: 0 0 0 .5em; white-space: nowrap; }\n"
+    ".key td.first, .key th + th { padding-left: 1.4em; }\n"
     ".key tbody:first-child th { white-space: normal; vertical-align: bottom; }\n"
     ".key tbody + tbody { border-top: .5px solid #aaa; }\n"
     ".task { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 1.2em; }\n"
@@ -72,7 +72,7 @@ const struct sheet_dialect sheet_as_html = {
     .span = {"<th scope=\"col\" colspan=\"", "\">", "</th>"},
     .first_cell = "<td class=\"first\">",
     .parted = "</tbody>\n<tbody>\n",
-    .key_columns = 165,
+    .key_columns = 157,
     .key_lines = 94,
     .breaks_titles = true,
     .worked = {"<pre>", "</pre>\n"},

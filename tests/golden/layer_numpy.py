@@ -196,20 +196,32 @@ def axes_of(text):
     return axes, dict((word.split("=") + [1])[:2] for word in words if not re.fullmatch("[thw][0-9]*", word))
 
 
+def sizes_of(positions):
+    """Time, height and width of a grid."""
+    sizes = [int(size) for size in positions.removeprefix("grid:").split("x")]
+    return [1] * (3 - len(sizes)) + sizes
+
+
+def patches_of(positions, words):
+    """The patches of a grid in their order, and the group of each, beyond which keys are masked."""
+    window, block = int(words.get("window", 1 << 20)), int(words.get("merge", 1))
+    place = lambda p: (p[0], p[1] // window, p[2] // window, p[1] // block, p[2] // block, *p)
+    patches = sorted(numpy.ndindex(*sizes_of(positions)), key=place)
+    deep = 3 if "windows-apart" in words else 1 if "frames-apart" in words else 0
+    return patches, [place(p)[:deep] for p in patches]
+
+
 def coordinates_of(positions, words, tokens):
     """(tokens, 3) in time, height and width; NaN: not rotated."""
     if not positions.startswith("grid:"):
         count = lambda item: list(range(int(item.split("-")[0]), int(item.split("-")[-1]) + 1))
         return numpy.array([sum(map(count, row.split(",")), []) for row in positions.split(";")], "f4").T
-    height, width = map(int, positions.removeprefix("grid:").split("x"))
-    window, block = int(words.get("window", 1 << 20)), int(words.get("merge", 1))
-    place = lambda p: (p[0] // window, p[1] // window, p[0] // block, p[1] // block, *p)
-    patches = sorted(((h, w) for h in range(height) for w in range(width)), key=place)
-    found = numpy.array([(0, h, w) for h, w in patches], "f4") + int(words.get("from", 0))
+    found = numpy.array(patches_of(positions, words)[0], "f4") + int(words.get("from", 0))
     if "centred" in words:
-        middle = (found + numpy.float32(0.5)) / numpy.array([1, height, width], "f4")
+        middle = (found + numpy.float32(0.5)) / numpy.array(sizes_of(positions), "f4")
         found = numpy.float32(2 * math.pi) * (2 * middle - 1)
     rest = numpy.full((tokens - len(found), 3), numpy.nan, "f4")
+    assert len(rest) == int(words.get("rest-first", 0)) + int(words.get("rest-last", 0))
     return numpy.concatenate([rest, found] if "rest-first" in words else [found, rest])
 
 
@@ -297,7 +309,9 @@ def bias_of(layer, settings, distance, d):
         bias = slopes(settings["heads"])[:, None, None] * distance
     if settings.get("relative_distance"):
         stack = layer.module.split("block.")[0]
-        table = layer.all[f"{stack}block.0.layer.0.SelfAttention.relative_attention_bias.weight"]
+        table = layer.all.get(f"{stack}block.0.layer.0.SelfAttention.relative_attention_bias.weight")
+        if table is None:  # MPNet's
+            table = layer.all[layer.module.split("layer.")[0] + "relative_attention_bias.weight"][: settings.get("buckets")]
         both = not settings["causal"]
         places = [[bucket(int(x), len(table), settings["relative_distance"], both) for x in line] for line in distance]
         bias = table[numpy.array(places)].transpose(2, 0, 1)
@@ -311,7 +325,8 @@ def heads_of(x, heads):
 def with_norm(layer, settings, x, name, heads):
     """A norm of query or key (B, T, H d), as its weight's shape says."""
     kind = settings.get("qk_norm") or "none"
-    weight = layer.named(name + ".weight")
+    weight = layer.named({"q_norm": "query_layernorm", "k_norm": "key_layernorm"}[name] + ".weight")
+    weight = layer.named(name + ".weight") if weight is None else weight
     if kind == "none" or weight is None:
         return x
     eps, total = settings["qk_norm_eps"], x.shape[-1]
@@ -355,7 +370,8 @@ def operands(layer, s, x, biases):
     key = key * s.get("key_factor", 1)
     if s.get("clip"):
         query, key, value = (numpy.clip(y, -s["clip"], s["clip"]) for y in (query, key, value))
-    query, key = with_norm(layer, s, query, "q_norm", heads), with_norm(layer, s, key, "k_norm", groups)
+    if not s.get("norm_last"):
+        query, key = with_norm(layer, s, query, "q_norm", heads), with_norm(layer, s, key, "k_norm", groups)
     query, key, value = heads_of(query, heads), heads_of(key, groups), heads_of(value, groups)
     if s.get("bare_norm"):
         query, key = (normalized(y, "rms", s["qk_norm_eps"], 1) for y in (query, key))
@@ -378,6 +394,10 @@ def permitted(s, distance):
     """Which keys a query may see, of key - query."""
     left, right = (int(y) for y in (s.get("window") or "-1,-1").split(","))
     seen = (distance <= 0) | (not s["causal"])
+    if (s.get("positions") or "").startswith("grid:") and s.get("rope_axes"):
+        groups = patches_of(s["positions"], axes_of(s["rope_axes"])[1])[1]
+        if len(set(groups)) > 1:
+            seen = seen & numpy.array([[a == b for b in groups] for a in groups])
     if s.get("attention_chunk"):
         at = numpy.arange(distance.shape[0]) // s["attention_chunk"]
         seen = seen & (at[:, None] == at[None, :])
@@ -443,7 +463,11 @@ def compute(layer, settings=None, biases=True, tiled=False, from_residual=True):
     s = settings or layer.settings
     x = entrance(layer, s, from_residual)
     query, key, value = operands(layer, s, x, biases)
-    query, key = grown(rotated(query, s), s), rotated(key, s)
+    query, key = rotated(query, s), rotated(key, s)
+    if s.get("norm_last") and s.get("qk_norm"):
+        norm = lambda y, name: normalized(y, s["qk_norm"], s["qk_norm_eps"], layer.named(name + ".weight"))
+        query, key = norm(query, "query_layernorm"), norm(key, "key_layernorm")
+    query = grown(query, s)
     scale = s.get("scale", 1 / math.sqrt(query.shape[-1]))
     if s.get("scale_on") == "query":
         query, scale = query * scale, 1
@@ -486,7 +510,7 @@ def names_of_cases():
     """The cases' names, without those that this Python cannot read, which are told."""
     with open(os.path.join(FOLDER, "cases.txt")) as file:
         names = [line.split()[0] for line in file]
-    assert sorted(names) == sorted(name for name in os.listdir(FOLDER) if name != "cases.txt")
+    assert sorted(names) == sorted(entry.name for entry in os.scandir(FOLDER) if entry.is_dir())
     pickled = [name for name in names if os.path.exists(os.path.join(FOLDER, name, "pytorch_model.bin"))]
     if pickled and importlib.util.find_spec("torch") is None:
         print(f"skipped: {len(pickled)} cases that are a state dict: PyTorch is not installed")
@@ -521,6 +545,11 @@ FEATURES = {
     "norm of query and key": (lambda s: s.get("qk_norm"), lambda s: dict(qk_norm=None)),
     "its mean": (lambda s: s.get("qk_norm") == "layer", lambda s: dict(qk_norm="rms")),
     "its 1 + weight": (lambda s: s.get("qk_norm") == "rms-plus-one", lambda s: dict(qk_norm="rms")),
+    "norm of query and key after the rotation": (lambda s: s.get("norm_last"), lambda s: dict(norm_last=None)),
+    "windows and frames": (
+        lambda s: "-apart" in (s.get("rope_axes") or ""),
+        lambda s: dict(rope_axes=re.sub(",[a-z]*-apart", "", s["rope_axes"])),
+    ),
     "norm of value": (lambda s: s.get("value_norm"), lambda s: dict(value_norm=None)),
     "rope": (lambda s: s.get("rope"), lambda s: dict(rope="none")),
     "rope in halves": (lambda s: s.get("rope") == "half", lambda s: dict(rope="pairs")),

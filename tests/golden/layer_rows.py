@@ -278,6 +278,31 @@ FAMILIES = {
             num_attention_heads=2, patch_size=4, pos_emb_height=4, pos_emb_width=4,
         ),
     ),
+    "minimax_m3_vl_vision": dict(
+        PATCHES, model="MiniMaxM3VLVisionModel", package="models.minimax_m3_vl.modeling_minimax_m3_vl",
+        attention="layers.{}.self_attn", norm="layers.{}.layer_norm1", out="out_proj", pixels="pixel_values",
+        says=dict(GRID, norm="layer", norm_eps=1e-5, rope_axes="t,h,w,restarted,merge=2", rope_columns="12"),
+        config=dict(
+            model_type="minimax_m3_vl_vision", num_hidden_layers=2, hidden_size=28, intermediate_size=8,
+            num_attention_heads=2, patch_size=4, temporal_patch_size=1, spatial_merge_size=2,
+        ),
+    ),
+    "hunyuan_vl_vision": dict(
+        PATCHES, model="HunYuanVLVisionTransformer", package="models.hunyuan_vl.modeling_hunyuan_vl", flat=False,
+        attention="layers.{}.self_attn", norm="layers.{}.layer_norm1", out="o_proj", pixels="pixel_values",
+        says=dict(heads=2, causal=False, norm="layer", norm_eps=1e-5), config=dict(
+            model_type="hunyuan_vl_vision", num_hidden_layers=2, hidden_size=16, intermediate_size=8,
+            num_attention_heads=2, patch_size=4, spatial_merge_size=1, out_hidden_size=8, text_hidden_size=8,
+            max_image_size=16,
+        ),
+    ),
+    "hunyuan_v1_dense": dict(
+        model="HunYuanDenseV1ForCausalLM", attention="model.layers.{}.self_attn", out="o_proj",
+        norm="model.layers.{}.input_layernorm",
+        says=dict(heads=4, kv_heads=2, causal=True, norm="rms", norm_eps=1e-5, qk_norm="rms", qk_norm_eps=1e-5,
+                  rope="half", rope_theta=10000, norm_last=True),
+        config=dict(TINY, model_type="hunyuan_v1_dense", attention_bias=False, rms_norm_eps=1e-5, rope_theta=10000.0),
+    ),
     "pixtral": dict(
         model="PixtralVisionModel", attention="transformer.layers.{}.attention", out="o_proj", input="picture",
         norm="transformer.layers.{}.attention_norm",
@@ -291,7 +316,7 @@ FAMILIES = {
         model="DINOv3ViTModel", attention="model.layer.{}.attention", module="layer.{}.attention",
         out="o_proj", input="picture",
         norm="model.layer.{}.norm1",
-        says=dict(GRID, norm="layer", norm_eps=1e-5, rope_theta=100, rope_axes="h,w,restarted,centred,rest-first"),
+        says=dict(GRID, norm="layer", norm_eps=1e-5, rope_theta=100, rope_axes="h,w,restarted,centred,rest-first=3"),
         config=dict(
             model_type="dinov3_vit", hidden_size=16, intermediate_size=8, num_attention_heads=2, num_hidden_layers=2,
             patch_size=4, image_size=16, num_register_tokens=2, layer_norm_eps=1e-5, rope_theta=100.0,
@@ -301,7 +326,7 @@ FAMILIES = {
         model="Llama4VisionModel", attention="model.layers.{}.self_attn", module="layers.{}.self_attn",
         out="o_proj", input="picture",
         norm="model.layers.{}.input_layernorm",
-        says=dict(GRID, norm="layer", norm_eps=1e-5, rope="pairs", rope_axes="w,h,restarted,from=1,rest-last"),
+        says=dict(GRID, norm="layer", norm_eps=1e-5, rope="pairs", rope_axes="w,h,restarted,from=1,rest-last=1"),
         config=dict(
             model_type="llama4_vision_model", hidden_size=16, intermediate_size=64, num_attention_heads=2,
             num_hidden_layers=2, patch_size=4, image_size=16, vision_output_dim=8, projector_input_dim=8,
@@ -736,6 +761,16 @@ FAMILIES = {
             num_hidden_layers=2, pad_token_id=1, type_vocab_size=1, vocab_size=16, bos_token_id=0, eos_token_id=2,
         ),
         says=dict(heads=3, causal=False, norm="none"),
+    ),
+    "mpnet": dict(
+        model="MPNetModel", attention="encoder.layer.{}.attention.attn", out="o", width=16,
+        config=dict(
+            model_type="mpnet", attention_probs_dropout_prob=0.1, hidden_act="gelu", hidden_dropout_prob=0.1,
+            hidden_size=16, intermediate_size=8, layer_norm_eps=1e-5, max_position_embeddings=26, num_attention_heads=4,
+            num_hidden_layers=2, pad_token_id=1, vocab_size=16, bos_token_id=0, eos_token_id=2,
+            relative_attention_num_buckets=32,
+        ),
+        says=dict(heads=4, causal=False, norm="none", relative_distance=128),
     ),
     "vit": dict(
         model="ViTForImageClassification",
@@ -1216,6 +1251,12 @@ CASES = {
         family="roberta", layer=1, tokens=8, style="transformers", rank=2, change=dict(num_attention_heads=2),
         says=dict(heads=2),
     ),
+    # MPNet: T5's table, next to the blocks, for scaled scores
+    "mpnet": dict(family="mpnet", layer=1, tokens=20),
+    "mpnet-transformers": dict(
+        family="mpnet", layer=0, tokens=14, batch=2, style="transformers", rank=2, files="state dict",
+        change=dict(num_attention_heads=1, relative_attention_num_buckets=40), says=dict(heads=1, buckets=32),
+    ),
     # ViT, CLIP
     "vit": dict(family="vit", layer=1),
     "vit-no-bias": dict(
@@ -1292,7 +1333,7 @@ CASES = {
         family="qwen2_vl", layer=1, tokens=10, style="transformers", module="layers.{}.self_attn",
     ),
     "qwen2-vl-image": dict(
-        family="qwen2_vl", layer=0, tokens=11, batch=2, style="transformers", module="layers.{}.self_attn",
+        family="qwen2_vl", layer=0, tokens=10, batch=2, style="transformers", module="layers.{}.self_attn",
         positions="0-2,3,3,3,3,3,3,6-7;0-2,3,3,3,4,4,4,6-7;0-2,3,4,5,3,4,5,6-7",
         says=dict(rope_axes="t2,h1,w1"),
     ),
@@ -1305,7 +1346,42 @@ CASES = {
     ),
     "qwen2.5-vl-vision-window": dict(
         family="qwen2_5_vl_vision", layer=0, tokens=16, positions="grid:4x4",
-        says=dict(rope_axes="h,w,restarted,merge=2,window=4,within=4"),
+        says=dict(rope_axes="h,w,restarted,merge=2,window=4,windows-apart"),
+    ),
+    # Windows, and frames of a video, mask each other's keys; in Kimi K2.5 and MiniMax M3 frames do not
+    "qwen2.5-vl-vision-windows": dict(
+        family="qwen2_5_vl_vision", layer=0, tokens=48, positions="grid:6x8", style="transformers",
+        says=dict(rope_axes="h,w,restarted,merge=2,window=4,windows-apart"),
+    ),
+    "qwen2.5-vl-vision-video": dict(
+        family="qwen2_5_vl_vision", layer=0, tokens=48, positions="grid:2x4x6",
+        says=dict(rope_axes="h,w,restarted,merge=2,window=4,windows-apart"),
+    ),
+    "qwen2.5-vl-vision-frames": dict(
+        family="qwen2_5_vl_vision", layer=1, tokens=48, positions="grid:2x6x4",
+        says=dict(rope_axes="h,w,restarted,frames-apart,merge=2,window=4"),
+    ),
+    "qwen2-vl-vision-frames": dict(
+        family="qwen2_vl_vision", layer=0, tokens=24, positions="grid:3x2x4", style="transformers",
+        says=dict(rope_axes="h,w,restarted,frames-apart,merge=2"),
+    ),
+    "kimi-k2.5-vision-frames": dict(
+        family="kimi_k25_vision", layer=1, tokens=16, positions="grid:2x4x2", style="transformers",
+        says=dict(rope_axes="w,h,restarted,interleaved,frames-joint"),
+    ),
+    "minimax-m3-vision": dict(family="minimax_m3_vl_vision", layer=1, tokens=16, positions="grid:2x2x4"),
+    "hunyuan-vl-vision": dict(family="hunyuan_vl_vision", layer=0, tokens=12, positions="grid:4x3"),
+    # Norms of query and key after their rotation
+    "hunyuan-v1": dict(family="hunyuan_v1_dense", layer=1, tokens=12),
+    "hunyuan-v1-stretched": dict(
+        family="hunyuan_v1_dense", layer=0, tokens=10, batch=2, style="transformers",
+        change=dict(rope_scaling=dict(type="dynamic", alpha=1000.0, factor=1.0, beta_fast=32, beta_slow=1, mscale=1.0,
+                                      mscale_all_dim=0.0), num_key_value_heads=1),
+        says=dict(kv_heads=1, rope_theta=10000 * 1000 ** (8 / 6)),
+    ),
+    "hunyuan-v1-moe": dict(
+        family="hunyuan_v1_dense", layer=1, tokens=11, model="HunYuanMoEV1ForCausalLM",
+        change=dict(model_type="hunyuan_v1_moe", num_experts=2, moe_topk=1, attention_bias=True),
     ),
     "glm-4v-vision": dict(family="glm4v_vision", layer=1, tokens=24, positions="grid:6x4"),
     "kimi-k2.5-vision": dict(family="kimi_k25_vision", layer=0, tokens=12, positions="grid:2x6"),

@@ -69,7 +69,7 @@ transformers.utils.logging.disable_progress_bar()
 
 F32, BF16 = torch.float32, torch.bfloat16
 BUFFERS = r"att(entio)?n\.(bias|masked_bias|rotary_emb\.inv_freq)$|EncDecAttention.relative_attention_bias"
-UNSAID = {"gate", "bare_norm", "key_factor", "index_topk", "index_rope"}  # settings of a family's row, without an option
+UNSAID = {"gate", "bare_norm", "norm_last", "buckets", "key_factor", "index_topk", "index_rope"}  # settings of a family's row, without an option
 PRODUCTS = {"matmul", "__matmul__", "bmm", "baddbmm"}
 
 # --- the model -------------------------------------------------------------------------------------------------------
@@ -162,6 +162,15 @@ def fused(call):
     return query, key, value, torch.softmax(scores, -1).to(query.dtype)
 
 
+def chunked(calls, batch):
+    """The same of windows or frames, each with its own softmax, in a row."""
+    at = [i for i, call in enumerate(calls) if call[0] == "softmax"]
+    parts = [seen(calls[i - 1 : i + 2], batch) for i in at]
+    query, key, value = (torch.cat([part[i] for part in parts], 2) for i in range(3))
+    heads = [[torch.block_diag(*(part[3][b, h] for part in parts)) for h in range(query.shape[1])] for b in range(batch)]
+    return query, key, value, torch.stack([torch.stack(each) for each in heads])
+
+
 def seen(calls, batch):
     """query, key, value and weights as the model had them, key and value once for every head."""
     if calls[-1][0] == "scaled_dot_product_attention":
@@ -228,7 +237,8 @@ def run(row, model, given, dtype):
     with torch.no_grad(), Watch() as watch:
         doors = Doors(row, model, given, dtype, watch)
         (model.get_image_features if row.get("input") == "tower" else model)(**inputs_of(row, dtype))
-    query, key, value, weights = seen(watch.calls, doors.entered.shape[0])
+    chunks = sum(call[0] == "softmax" for call in watch.calls) > 1
+    query, key, value, weights = (chunked if chunks else seen)(watch.calls, doors.entered.shape[0])
     groups = row["says"].get("kv_heads") or row["says"]["heads"]
     key, value = once_a_group(key, groups), once_a_group(value, groups)
     context = doors.joined.unflatten(-1, (query.shape[1], -1)).transpose(1, 2)
@@ -244,9 +254,10 @@ def inputs_of(row, dtype):
     batch, tokens = row.get("batch", 1), row.get("token_count", row["tokens"])
     ids = torch.arange(batch * tokens).reshape(batch, tokens) % 11 + 2
     if row.get("input") == "patches":
-        height, width = map(int, row["positions"].removeprefix("grid:").split("x"))
-        shape = (height * width, 48) if row["pixels"] == "hidden_states" else (height * width, 3, 4, 4)
-        return {row["pixels"]: torch.randn(shape).to(dtype), "grid_thw": torch.tensor([[1, height, width]])}
+        sizes = layer_numpy.sizes_of(row["positions"])
+        plain = row["pixels"] == "hidden_states" or not row["flat"]
+        shape = (math.prod(sizes), 48) if plain else (math.prod(sizes), 3, 4, 4)
+        return {row["pixels"]: torch.randn(shape).to(dtype), "grid_thw": torch.tensor([sizes])}
     if row.get("input") == "picture":
         height, width = map(int, row["positions"].removeprefix("grid:").split("x"))
         return dict(pixel_values=torch.randn(1, 3, 4 * height, 4 * width).to(dtype))
@@ -417,7 +428,7 @@ def make(name, case):
     said = {key: value for key, value in row["says"].items() if value is not None}
     facts.update(settings={key: value for key, value in said.items() if key not in UNSAID})
     facts.update(unsaid={key: value for key, value in said.items() if key in UNSAID})
-    if row.get("positions"):
+    if row.get("positions") and row["says"].get("rope"):
         facts["positions"] = row["positions"]
     if row.get("notes"):
         facts["notes"] = row["notes"]

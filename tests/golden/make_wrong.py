@@ -171,16 +171,60 @@ def adds_normed(layer):
     return {}, dict(compute=compute)
 
 
+def normed_after(name):
+    """The output, normed by a norm after attention."""
+
+    def change(layer):
+        right, weight = plain.compute, norm_of(name)(layer) and layer.norm()[0]
+
+        def compute(*given, **more):
+            stages = right(*given, **more)
+            return dict(stages, output=plain.normalized(stages["output"], layer.settings["norm"], layer.settings["norm_eps"], weight))
+
+        return {}, dict(compute=compute)
+
+    return change
+
+
+def rows_moved(name, order):
+    """A weight whose rows come in the order of order(rows)."""
+
+    def change(layer):
+        layer.all[f"{layer.module}.{name}.weight"] = order(layer.all[f"{layer.module}.{name}.weight"])
+        return {}, {}
+
+    return change
+
+
+def of_groups(w, heads, first):
+    """Rows of all heads' first parts, then of their second, as a reader finds them that expects these blocks."""
+    each = len(w) // heads
+    place = numpy.concatenate([numpy.arange(heads * first).reshape(heads, first), numpy.arange(heads * first, len(w)).reshape(heads, each - first)], 1)
+    return w[place.reshape(-1)]
+
+
+def axes(order=None, words=None):
+    """Positions with other rows, by number, or -1: the number of the token; or pairs of other axes."""
+
+    def change(layer):
+        rows = layer.settings["positions"].split(";")
+        tokens = f"0-{layer.given['hidden'].shape[1] - 1}"
+        other = ";".join(tokens if at < 0 else rows[at] for at in order or (0, 1, 2))
+        return dict(positions=other, rope_axes=words or layer.settings["rope_axes"]), {}
+
+    return change
+
+
 def tiled(key):
     """The keys alone, or the values alone, repeated by numpy.tile."""
 
     def make(layer):
         compute, attend = plain.compute, plain.attend
 
-        def other_keys(layer, s, query, repeated, scale):
+        def other_keys(layer, s, query, repeated, *more):
             heads, groups = query.shape[1], s.get("kv_heads") or query.shape[1]
             each = numpy.arange(heads)
-            return attend(layer, s, query, repeated[:, each % groups * (heads // groups) if key else each // (heads // groups)], scale)
+            return attend(layer, s, query, repeated[:, each % groups * (heads // groups) if key else each // (heads // groups)], *more)
 
         return dict(compute=lambda *given, **more: compute(*given, tiled=not key, **more), attend=other_keys)
 
@@ -402,6 +446,18 @@ LATER_PORTS = [
     ("norm-of-sum", "qwen3-next", norm_alone_of_sum, True),
     ("value-norm-missing", "gemma-3n gemma-4", settings(value_norm=None)),
     ("value-norm-of-key", "gemma-3n-sliding", value_by_key),
+    ("layer-norm-after:pre_feedforward_layernorm", "gemma-2", norm_of("pre_feedforward_layernorm"), True),
+    ("layer-out-normed:post_attention_layernorm", "gemma-3-full", normed_after("post_attention_layernorm")),
+    ("packing-latent:blocks", "deepseek-v3", rows_moved("kv_b_proj", lambda w: of_groups(w, 3, 6))),
+    ("packing-latent:value-first", "deepseek-v2", rows_moved("kv_b_proj", lambda w: numpy.roll(w.reshape(3, 14, -1), -8, 1).reshape(w.shape))),
+    ("packing-latent:rope-first", "deepseek-v3", rows_moved("kv_a_proj_with_mqa", lambda w: numpy.roll(w, -4, 0))),
+    ("rope-axes-rows:twh", "qwen2-vl-image qwen3-vl-image", axes((0, 2, 1))),
+    ("rope-axes-rows:hwt", "qwen2-vl-image", axes((1, 2, 0))),
+    ("rope-axes-rows:tokens", "qwen2-vl-image", axes((-1, -1, -1))),
+    ("rope-axes-rows:ttt", "qwen3-vl-image", axes((0, 0, 0))),
+    ("rope-axes-pairs:in-turn", "qwen2-vl-image", axes(words="t2,h1,w1,interleaved")),
+    ("rope-axes-pairs:blocks", "qwen3-vl-image", axes(words="t2,h1,w1")),
+    ("rope-axes-pairs:reversed", "qwen2-vl-image", axes(words="w1,h1,t2")),
 ]
 
 
@@ -415,7 +471,8 @@ def make_port(case, change, from_residual):
     vars(plain).update(kept)
     folder, given = f"tests/layers/{case}", "residual" if from_residual else "hidden"
     words = f"layer {folder}/{given}.npy -w {folder} --layer {layer.case['layer']} --module {layer.module}"
-    return output[0] if len(output) == 1 else output, words + " --residual" * from_residual
+    words += " --residual" * from_residual + f" --positions {layer.settings['positions']}" * bool(layer.settings.get("positions"))
+    return output[0] if len(output) == 1 else output, words
 
 
 # --- kernels -----------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ const { loadPage, heldGradients, readNumber, sameNumber } = require('./load.js')
 
 const [page, json] = process.argv.slice(2).map((path) => fs.readFileSync(path, 'utf8'));
 const expected = JSON.parse(json);
-const failures = [];
+const failures = [], only = expected.settings.head; // with --head the JSON has one head
 let compared = 0;
 
 const { job, modelOf, evaluate, lastStep, rotationOf, round, numberText, colourScale, gradientTable, SQUARE_STAGES, ROW_STATISTICS } =
@@ -25,7 +25,8 @@ function check(place, held) {
 const dtypeOf = (stage) => (stage === 'masked' && job.masked_dtype) || job.dtype;
 
 /* Axes for items and heads are there where the job has them; in the context of packed heads these lie side by side. */
-function rowOf(stage, item, head, row) {
+function rowOf(stage, item, of, row) {
+    const head = only ? 0 : of;
     const rows = job.has_batch ? expected[stage][item] : expected[stage];
     if (stage in ROW_STATISTICS) return [readNumber((job.has_heads ? rows[head] : rows)[row], job.dtype)];
     const packed = job.has_heads && !Array.isArray(rows[0][0]);
@@ -98,7 +99,8 @@ function checkGradients() {
             const packed = name === 'context' && job.has_heads && !Array.isArray(ofItem[0][0]);
             for (let head = 0; head < (perHead ? job.heads : 1); head++) {
                 const of = /(key|value)$/.test(name) ? Math.floor(head / (job.heads / job.key_heads)) : head;
-                const lists = packed ? ofItem.map((row) => row.slice(head * job.d_value, (head + 1) * job.d_value)) : perHead && job.has_heads ? ofItem[of] : ofItem;
+                if (only && perHead && head !== only - 1) continue;
+                const lists = packed ? ofItem.map((row) => row.slice(head * job.d_value, (head + 1) * job.d_value)) : perHead && job.has_heads ? ofItem[only ? 0 : of] : ofItem;
                 compareAll(`grad_${name} of item ${item + 1}, head ${head + 1}`, gradientTable(evaluation, name, item, head).numbers, lists);
             }
         }
@@ -113,7 +115,7 @@ function checkFormulas() {
 
 function checkJob() {
     for (let item = 0; item < job.items; item++) {
-        for (let head = 0; head < job.heads; head++) checkHead(item, head);
+        for (let head = 0; head < job.heads; head++) if (!only || head === only - 1) checkHead(item, head);
         for (const stage of ['embedded', 'output', 'residual', 'logits', 'probabilities']) checkOutput(item, stage);
     }
 }

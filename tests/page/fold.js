@@ -30,6 +30,7 @@
         }
         const steps = Array.from(document.getElementById('flow').children), arrows = document.querySelectorAll('#flow .arrow');
         check('each step is below the one before', steps.every((step, i) => i === 0 || step.getBoundingClientRect().top >= steps[i - 1].getBoundingClientRect().bottom - 0.5));
+        check('what compares edits waits for one', getComputedStyle(document.getElementById('modes')).visibility === 'hidden');
         check('no arrow wraps', Array.from(arrows, (arrow) => arrow.scrollHeight - arrow.clientHeight).every((more) => more <= 1) && arrows.length > 5);
         check('all queries have labels', ['inputs', 'query', 'scores', 'weights', 'context'].every((table) => flow.cards.get(table) === undefined || flow.cards.get(table).layout.left > 20));
     };
@@ -79,7 +80,7 @@
     /* A4 and Letter without margins of a centimetre, at 96 pixels an inch. */
     const checkPaper = () => {
         dispatchEvent(new Event('beforeprint'));
-        for (const id of ['sentence-panel', 'large', made, job.words ? 'flow-title' : 'flow-panel'])
+        for (const id of ['sentence-panel', 'large', made, job.words ? 'context' : 'flow-panel'])
             check(`${id} is on the first sheet: it ends at ${boxOf(id).bottom}`, isSeen(id) && boxOf(id).bottom <= 979 && boxOf(id).width <= 715);
         check('no controls are printed', Array.from(document.querySelectorAll('button, input, select')).every((one) => one.closest('.card, .token-chip, .guess, #heads-list') || one.getClientRects().length === 0
             || getComputedStyle(one).opacity === '0'));
@@ -91,6 +92,7 @@
     const checkNumbers = () => {
         const texts = (numbers) => numbers.map((number) => cellText({ mode: 'after', most: largestMagnitude(numbers) }, number));
         check('what is not 0 does not read as 0.00', String(texts([0.5, 0.004, 5.94e-5, -1e-9, 0])) === '0.50,≈0,≈0,≈0,0.00');
+        check('a table of small numbers says something', String(texts([0.004, -0.0012, 0])) === '4.0e-3,−1.2e-3,0');
         check('of small numbers all have exponents', texts([5.94e-5, -2e-7]).every((text) => text.includes('e-')));
         const [, ...shades] = [0, 0.25, 0.5, 1].map((number) => [false, true].map((signs) => colourText(cellColour(number, false, colourScale([number, 1, -1], signs, 1)))));
         check('a share has the colour of the same positive number', shades.every(([share, number]) => share.match(/\d+/g).every((part, i) => Math.abs(part - number.match(/\d+/g)[i]) <= 2)));

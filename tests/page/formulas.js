@@ -100,7 +100,7 @@ const readPage = (dtype, precision, softmaxDtype = dtype) => {
         const numbers = (plain.match(/\d+(\.\d+)?/g) || []).map(Number);
         const adds = / [+-] /.test(plain.replace(/ \/ \(1 - .*\)/, '')) && !plain.includes('exp');
         const largest = Math.max(Math.abs(value), ...(adds ? numbers : []));
-        return Object.is(value, shown) || Math.abs(value - shown) <= 1e-14 * largest;
+        return Object.is(value, shown) || (Math.abs(value - shown) <= 1e-14 * largest && (shown === 0 || Math.abs(shown) > 1e-14 * largest));
     };
 
     /* Whether a number is shown that was computed here, from numbers of JSON. */

@@ -72,9 +72,10 @@ function checkPage(name, page, expected) {
         let rows = expected[table];
         if (!rows) return undefined;
         if (job.has_batch) rows = rows[state.item];
-        const perHead = job.has_heads && !['inputs', 'key_inputs', 'normed', 'output', 'positions', 'embedded', 'residual', 'logits', 'probabilities'].includes(table);
+        const perHead = job.has_heads && !['inputs', 'key_inputs', 'normed', 'output', 'positions', 'embedded', 'residual', 'logits', 'probabilities'].includes(table), only = expected.settings.head;
+        if (perHead && only && head !== only - 1) return undefined;
         const packed = perHead && !Array.isArray(rows[0][0]);
-        const own = /(key|value)$/.test(table) ? Math.floor(head * job.key_heads / job.heads) : head;
+        const own = only ? 0 : /(key|value)$/.test(table) ? Math.floor(head * job.key_heads / job.heads) : head;
         const number = packed ? rows[row][own * job.d_value + column] : perHead ? rows[own][row][column] : rows[row][column];
         return readNumber(number, (table === 'masked' && job.masked_dtype) || job.dtype);
     };
@@ -140,7 +141,7 @@ function checkPage(name, page, expected) {
         for (state.head = 0; state.head < Math.min(job.heads, 3); state.head++)
             for (state.at.query = 0; state.at.query < Math.min(job.positions.length, 7); state.at.query += 2)
                 for (state.at.key = state.at.query % 3; state.at.key < Math.min(job.keys, 7); state.at.key += 3)
-                    if (cells++ % apart === 0) checkPlace();
+                    if ((!expected.settings.head || state.head === expected.settings.head - 1) && cells++ % apart === 0) checkPlace();
 }
 
 for (const file of fs.readdirSync(folder).filter((one) => one.endsWith('.page'))) {

@@ -201,9 +201,27 @@ def test_a_race(run):
     assert result.outlines[-1] == "not deterministic: two runs give different numbers in 2 of 2 cases"
 
 
+def test_a_kernel_in_two_dtypes(run):
+    """Each name has its own cases; the function itself stays as it is."""
+    result = run("def kernel(q, k, v, *, causal):\n    assert q.dtype == 'float32'\n"
+                 "    return right(q, k, v, causal)[0]\n"
+                 "f32, f64 = (attn.cases(can='causal', dtype=dtype, FEW)(kernel) for dtype in ('f32', 'f64'))\n",
+                 "-k", "edge-16", "-v")
+    assert "f32[edge-16] PASSED" in str(result.stdout) and "f64[edge-16] FAILED" in str(result.stdout)
+    assert "kernel[" not in str(result.stdout)
+    with pytest.raises(TypeError, match="kernel has cases already"):
+        @attn.cases(can="causal")
+        @attn.cases(can="gqa")
+        def kernel(q, k, v):
+            pass
+
+
 def test_a_wrong_shape(run):
-    result = run("@attn.cases(can='causal', FEW)\ndef kernel(q, k, v, *, causal):\n    return q[..., :4]", "-k", "edge-16")
-    assert result.outlines[-1] == "context: is 1 x 4 x 16 x 4, expected 1 x 4 x 16 x 8"
+    """Swapped queries and values would explain the case with one token."""
+    result = run("@attn.cases(can='causal', d_head=8, max_tokens=20, only='edge-16,causal-16,one-token')\n"
+                 "def kernel(q, k, v, *, causal):\n    return q[:, :, :1]")
+    assert result.outlines[-1] == ("context: is 1 x 4 x 1 x 8, expected 1 x 4 x 16 x 8; 2 of 3 failing results cannot "
+                                   "be compared")
 
 
 def test_an_exception_of_a_kernel(run):
@@ -254,10 +272,11 @@ def test_the_library_of_arrays():
     assert _cases._arrays_of(eval("lambda: None", {"f": type("f", (), {"__module__": "jax.numpy"})})) == "jax"
 
 
-def test_a_decorated_kernel_is_itself():
+def test_a_decorated_kernel_is_called_as_before():
     def kernel(q, k, v):
         return q
-    assert attn.cases(can="causal")(kernel) is kernel and kernel(1, 2, 3) == 1
+    decorated = attn.cases(can="causal")(kernel)
+    assert decorated(1, 2, v=3) == 1 and decorated.__name__ == "kernel" and decorated.__wrapped__ is kernel
 
 
 def test_kernels_from_another_module(pytester):

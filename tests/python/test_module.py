@@ -54,7 +54,8 @@ def test_other_objects_are_errors(tmp_path):
 
 
 def test_lists_are_float32():
-    assert attn.self([[1.0, 2.0]], d_out=1).settings["dtype"] == "f32"
+    for rows in ([[1.0, 2.0]], [[1, 2]], ((1, 2),), [numpy.arange(2)]):
+        assert attn.self(rows, d_out=1).settings["dtype"] == "f32"
     assert attn.self(numpy.array([[1.0, 2.0]]), d_out=1).settings["dtype"] == "f64"
 
 
@@ -122,6 +123,40 @@ def test_options(options):
     assert attn.why(result.context, X, X, X, **{**options, "stages": None, "grad": None}).right
 
 
+@pytest.mark.parametrize("positions", [[3, 4, 5], range(3, 6), (i for i in (3, 4, 5)), {3: 0, 4: 0, 5: 0}.keys(),
+                                       numpy.arange(3, 6), "3-5"])
+def test_lists_of_an_option(positions):
+    shifted = attn.self(X, d_out=2, rope="half", positions=positions)
+    assert shifted.settings["positions"] in ("3-5", "3,4,5")
+    numpy.testing.assert_allclose(shifted.scores, attn.self(X, d_out=2, rope="half").scores, atol=1e-5)
+
+
+@pytest.mark.parametrize("options, message", [
+    ({"causal": 1}, "causal= is True or False, got 1"), ({"causal": "yes"}, "causal= is True or False, got 'yes'"),
+    ({"softcap": True}, "softcap= takes C, got True"), ({"window": False}, "window= takes L,R, got False"),
+])
+def test_flags_and_values(options, message):
+    with pytest.raises(TypeError, match=message):
+        attn.sdpa(X, X, X, **options)
+
+
+@pytest.mark.parametrize("tokens", [["7", "8", "7"], [7, 8, 7], (7, 8, 7), numpy.array([7, 8, 7]), ["7", 8, "7"]])
+def test_ids_are_labels(tokens):
+    assert attn.self(X, d_out=2, tokens=tokens).labels == {"tokens": ["7", "8", "7"]}
+    assert attn.self(X[None], d_out=2, tokens=[tokens]).labels == {"tokens": [["7", "8", "7"]]}
+
+
+def test_lists_in_place_of_arrays():
+    other = normal(5, 3)
+    for given in (other, other.tolist(), list(other)):
+        numpy.testing.assert_array_equal(attn.self(X, d_out=2, key_inputs=given).weights,
+                                         attn.self(X, d_out=2, key_inputs=other).weights)
+    assert attn.self(X, d_out=2, grad=[[1, 0], [0, 1], [1, 1]]).grad_inputs.shape == (3, 3)
+    assert "grad_inputs" not in attn.self(X, d_out=2, grad=False)
+    with pytest.raises(attn.AttnError, match="attn_mask holds whole numbers"):
+        attn.sdpa(X, X, X, attn_mask=[[1, 0, 0], [1, 1, 0], [1, 1, 1]])
+
+
 def test_queries_and_cross_attention():
     assert attn.causal(X, d_out=2, query="2-3").context.shape == (2, 2)
     assert attn.causal(X, d_out=2, query=[1, 3]).context.shape == (2, 2)
@@ -152,6 +187,9 @@ def test_what_the_program_rejects():
     with pytest.raises(attn.AttnError, match="unknown option '--widow'; did you mean '--window'") as error:
         attn.causal(X, widow=3)
     assert error.value.status == 2 and isinstance(error.value, ValueError)
+    for truth in (True, False):
+        with pytest.raises(attn.AttnError, match="unknown option '--is-causal'; did you mean '--causal'"):
+            attn.sdpa(X, X, X, is_causal=truth)
     with pytest.raises(attn.AttnError, match="sinkz"):
         attn.sdpa(X, X, X, sinkz=normal(1))
     with pytest.raises(attn.AttnError, match="^query is 3 x 3, key is 3 x 2"):
@@ -234,7 +272,9 @@ def test_what_a_notebook_shows(monkeypatch):
     assert large._repr_html_().startswith("<svg") and many._repr_html_().startswith("<svg")
     for result in (small, large, many, attn.self(normal(3, 100, 64))):
         assert len(result._repr_html_().encode()) <= 200_000
-    assert attn.diff(small, small)._repr_html_().startswith("<pre>the same")
+    long = attn.sdpa(*[normal(1, 5000, 1)] * 3, causal=True)  # no table of 5000 x 5000 is made to show it
+    assert long._repr_html_().startswith("<pre>scaled dot-product attention")
+    assert attn.sdpa(X, X, X, stages="lse")._repr_html_()
     for limit, start in (50_000, "<svg"), (5_000, "<pre>causal attention"), (500, "<pre>&lt;attn.Result"):
         monkeypatch.setattr(_result, "SHOWN_BYTES", limit)
         assert small._repr_html_().startswith(start) and len(small._repr_html_()) <= limit
@@ -270,6 +310,13 @@ def test_why():
     assert not hasattr(found, "department")
 
 
+def test_why_of_some_queries():
+    mine = attn.causal(X, d_out=2, query=[2], mistake="scale-missing").context
+    for query in ([2], "2", range(2, 3)):
+        found = attn.why(mine, X, causal=True, d_out=2, query=query)
+        assert found.explanations[0].forms == ["scale-missing"]
+
+
 def test_why_of_a_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     attn.causal(X, d_out=2, mistake="mask-missing", stages="context").save("mine.npy")
@@ -289,7 +336,7 @@ def test_diff():
     found = attn.diff(a, b)
     assert found and found.first == "scaled" and not found.stages["weights"]["agrees"]
     assert "the first stage that differs is scaled" in str(found)
-    assert not attn.diff(a, b, stages="query,key")
+    assert not attn.diff(a, b, stages="query,key") and attn.diff(a, b, stages=None)
     assert not attn.diff(a.context, str(a.context)) and attn.diff(a.context, a.context * 2)
     with pytest.raises(AssertionError):
         assert not found
@@ -300,6 +347,7 @@ def test_assert_attention():
     right = attn.sdpa(q, k, v)
     attn.assert_attention(right.context, q, k, v)
     attn.assert_attention({"context": right.context, "lse": right.lse}, q, k, v)
+    attn.assert_attention(right, q, k, v)
     attn.assert_attention(right.weights, q, k, v, stage="weights")
     attn.assert_attention(right.context + 1e-7, query=q, key=k, value=v)
     with pytest.raises(AssertionError, match="scale-missing"):

@@ -158,7 +158,14 @@ const struct stress_more STRESS_MORE[] = {
      "{\"W_key_value_a.weight\": [[1, 0, -1, 1, 0, 1], [0, 1, 1, -1, 1, 0], [1, 1, 0, 0, -1, 1], [0, -1, 1, 1, 0, 1]], "
      "\"key_value_a_norm.weight\": [2, -1], \"W_key_value_b.weight\": [[1, 2], [2, -1], [0, 1], [-2, 1], [1, 1], "
      "[3, -2], [1, 0], [-1, 2]]}",
-     {"qk-norm-latent-missing"}},
+     {"qk-norm-latent-missing", "packing-latent"}},
+    {"module",
+     "turned by positions of three axes",
+     "multihead -H 1 --rope half --rope-theta 4 --rope-axes t1,h1,w1 --rope-columns 6 --positions "
+     "0-2,2,2;0-3,3;0-2,3,2",
+     NULL,
+     "{}",
+     {"rope-axes-rows", "rope-axes-pairs"}},
 };
 const size_t STRESS_MORE_COUNT = sizeof STRESS_MORE / sizeof STRESS_MORE[0];
 

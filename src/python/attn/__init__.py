@@ -13,7 +13,7 @@ Options are keywords, under the names of attn(1) with _ for -.
 >>> print(attn.why(wrong, x, causal=True, d_out=2, seed=789).explanations[0])
 the scores are not divided by sqrt(2) (scale-missing)
 """
-from typing import Any, Optional
+from typing import Any, Mapping, Optional
 
 from ._cases import Case, cases
 from ._job import LAST, Job, job_of, option_words, write_mine
@@ -145,7 +145,7 @@ def assert_attention(mine: Any, *operands: Any, stage: Optional[str] = None, bud
     ...
     """
     made = job_of(operands, job)
-    named = dict(mine) if isinstance(mine, dict) else {stage or LAST[made.mechanism]: mine}
+    named = dict(mine) if isinstance(mine, Mapping) else {stage or LAST[made.mechanism]: mine}
     run(*made.words, "--stages", ",".join(named), "--out", "right.safetensors", folder=made.folder)
     try:
         if not Difference(["diff", "right.safetensors", write_mine(named, made.folder)], made.folder):

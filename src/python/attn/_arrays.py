@@ -17,7 +17,7 @@ NUMPY = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I32": "<i4", "I64": "<i8", "
 
 
 def is_array(value: Any) -> bool:
-    return hasattr(value, "dtype") and len(getattr(value, "shape", ())) > 0
+    return isinstance(value, (list, tuple)) or hasattr(value, "dtype") and len(getattr(value, "shape", ())) > 0
 
 
 def _parts(name: str, value: Any) -> Tuple[str, Tuple[int, ...], Array]:
@@ -29,9 +29,9 @@ def _parts(name: str, value: Any) -> Tuple[str, Tuple[int, ...], Array]:
         small = not hasattr(numpy, dtype) and dtype != "bool"
         value = value.reshape(-1).view(__import__("torch").uint8).numpy() if small else value.numpy()
     else:
-        rows = not hasattr(value, "dtype")
+        rows = isinstance(value, (list, tuple))
         value = numpy.asarray(value)
-        if rows and value.dtype == "float64":  # lists, as in JSON
+        if rows and value.dtype.kind in ("f" if name == "attn_mask" else "fiu"):  # as in JSON
             value = value.astype("float32")
         shape, small = value.shape, False
     if not small:
@@ -69,12 +69,9 @@ def _array(dtype: str, raw: Array) -> Array:
         return (raw.view("<u2").astype("<u4") << 16).view("<f4")
     if dtype == "F8_E5M2":  # the upper half of a float16
         return (raw.astype("<u2") << 8).view("<f2").astype("<f4")
-    code = numpy.arange(128)
-    exponent, fraction = code >> 3, code & 7
-    half = numpy.where(exponent > 0, numpy.ldexp(1 + fraction / 8, exponent - 7), numpy.ldexp(fraction / 8, -6))
-    half[127] = numpy.nan
-    table: Array = numpy.concatenate([half, -half]).astype("<f4")
-    return table[raw]
+    bits = raw.astype("<u2")  # its exponent is 8 less than that of a float16
+    numbers: Array = ((bits & 128) << 8 | (bits & 127) << 7).view("<f2").astype("<f4") * 256
+    return numpy.where(bits & 127 == 127, numbers * numpy.nan, numbers)
 
 
 def read(path: str) -> Tuple[Dict[str, Array], Dict[str, str]]:

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The cases of attn cases, for a kernel in Python; pytest_plugin.py runs them."""
+import functools
 import inspect
 import json
 import os
 import re
 import shutil
 import sys
+import tempfile
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple, TypeVar, Union
 
 import numpy
@@ -26,23 +28,16 @@ DTYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float6
 SEEN = ("dtype", "heads", "kv_heads", "alibi")
 
 
-def _numpy(array: _arrays.Array, dtype: Optional[str], _device: Any) -> Any:
+def _array_of(library: str, array: _arrays.Array, dtype: Optional[str], device: Any) -> Any:
+    """An array of that library; NumPy has bfloat16 and float8 where ml_dtypes is in use, else they stay float32."""
+    module: Any = __import__(library)
+    if library == "torch":
+        return module.from_numpy(array).to(device=device, dtype=dtype and getattr(module, dtype))
+    if library == "jax":
+        return module.device_put(module.numpy.asarray(array, dtype=dtype), device)
     if dtype is None or hasattr(numpy, dtype) or "ml_dtypes" not in sys.modules:
         return array
     return array.astype(getattr(sys.modules["ml_dtypes"], dtype))
-
-
-def _torch(array: _arrays.Array, dtype: Optional[str], device: Any) -> Any:
-    torch: Any = __import__("torch")
-    return torch.from_numpy(array).to(device=device, dtype=dtype and getattr(torch, dtype))
-
-
-def _jax(array: _arrays.Array, dtype: Optional[str], device: Any) -> Any:
-    jax: Any = __import__("jax")
-    return jax.device_put(jax.numpy.asarray(array, dtype=dtype), device)
-
-
-ARRAYS = {"numpy": _numpy, "torch": _torch, "jax": _jax}
 
 
 class Suite:
@@ -57,11 +52,13 @@ class Suite:
         if self.is_kernel and "self" in self.parameters:
             raise TypeError(f"{function.__name__} is a method; a kernel is a function, and a method takes (self, case)")
         self.arrays = arrays or _arrays_of(function)
-        if self.arrays not in ARRAYS:
-            raise ValueError(f"arrays={self.arrays!r}: expected one of {', '.join(ARRAYS)}")
+        if self.arrays not in ("numpy", "torch", "jax"):
+            raise ValueError(f"arrays={self.arrays!r}: expected one of numpy, torch, jax")
 
-    def write(self, folder: str) -> List["Case"]:
-        """Writes the cases to a new folder."""
+    def write(self, parent: str) -> List["Case"]:
+        """Writes the cases to a new folder in parent/inputs."""
+        os.makedirs(os.path.join(parent, "inputs"), exist_ok=True)
+        folder = tempfile.mkdtemp(dir=os.path.join(parent, "inputs"))
         words = ["cases", folder]
         if self.can is not None:
             words += ["--can", ",".join(sorted((self.can | ({"grad"} if self.grad else set())) - {"lse"})) or "none"]
@@ -138,7 +135,7 @@ class Case:
             return None
         array = numpy.load(file)
         dtype = DTYPES[self.settings["dtype"]] if array.dtype.kind == "f" and name not in FLOAT32 else None
-        made = ARRAYS[self._suite.arrays](array, dtype, self._suite.device)
+        made = _array_of(self._suite.arrays, array, dtype, self._suite.device)
         return made.requires_grad_() if self._suite.arrays == "torch" and "grad_" + name in self.expected else made
 
     def begin(self, folder: str) -> None:
@@ -215,6 +212,14 @@ def cases(can: Union[str, Iterable[str], None] = None, *, grad: bool = False, ar
     ...     return weights / weights.sum(-1, keepdims=True) @ v
     """
     def decorate(function: Function) -> Function:
-        function.attn_cases = Suite(function, can, grad, arrays, device, options)  # type: ignore[attr-defined]
-        return function
+        if hasattr(function, "attn_cases"):
+            raise TypeError(f"{function.__name__} has cases already; decorate the function itself, under another name")
+
+        @functools.wraps(function)
+        def decorated(*given: Any, **named: Any) -> Any:
+            __tracebackhide__ = True
+            return function(*given, **named)
+
+        decorated.attn_cases = Suite(function, can, grad, arrays, device, options)  # type: ignore[attr-defined]
+        return decorated  # type: ignore[return-value]
     return decorate

@@ -5,6 +5,8 @@ import os
 import re
 from typing import Any, Dict, List, Mapping, Tuple
 
+import numpy
+
 from . import _arrays
 from ._program import Folder, options as program_options
 
@@ -17,15 +19,18 @@ def _is_path(value: Any) -> bool:
     return isinstance(value, os.PathLike) or isinstance(value, str) and "\n" not in value and os.path.exists(value)
 
 
-def _text(value: Any) -> str:
-    """A list is joined by commas: window=(16, 0) is --window 16,0."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    return ",".join(map(_text, value)) if isinstance(value, (list, tuple, set)) else str(value)
+def _texts(value: Any) -> Any:
+    """A text; or of arrays, lists, ranges and the like, a list of them."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    return list(map(_texts, value)) if hasattr(value, "__iter__") and not isinstance(value, str) else str(value)
 
 
 def option_words(name: str, value: Any, folder: Folder) -> List[str]:
     """A keyword -> --name and its argument. True and False are flags, an array or a dict is written to a file."""
+    if name == "grad" and isinstance(value, bool):
+        value = "ones" if value else None
+    if value is None:
+        return []
     if name in ("completion", "explain", "format", "help", "in", "jsonl", "out", "version"):
         raise TypeError(f"{name}= is only for the command line; save() writes files, and explain() shows the arithmetic")
     if name == "dtype" and not isinstance(value, str):  # numpy.float16, torch.bfloat16
@@ -33,10 +38,12 @@ def option_words(name: str, value: Any, folder: Folder) -> List[str]:
     if hasattr(value, "item") and not _arrays.is_array(value):  # NumPy's scalars
         value = value.item()
     option, argument = "--" + name.replace("_", "-"), program_options().get(name, "?")
-    if value is False and argument == "":
+    if argument != "?" and isinstance(value, bool) != (argument == ""):
+        raise TypeError(f"{name}= {'is True or False' if argument == '' else 'takes ' + argument}, got {value!r}")
+    if value is False and argument != "?":
         return ["--no-" + option[2:]] if "no_" + name in program_options() else []
-    if value is True:
-        return [option, "ones"] if name == "grad" else [option]
+    if isinstance(value, bool):
+        return [option]
     if argument == "FILE":
         if hasattr(value, "state_dict"):
             value = value.state_dict()
@@ -44,7 +51,7 @@ def option_words(name: str, value: Any, folder: Folder) -> List[str]:
             _arrays.write(folder.file(name), value if isinstance(value, Mapping) else {name: value})
             return [option, name]
         return [option, os.path.abspath(value) if _is_path(value) else str(value)]
-    return [option, _text(value)]
+    return [option, ",".join(numpy.ravel(_texts(value)))]  # window=(16, 0) is --window 16,0
 
 
 class Job:
@@ -62,10 +69,10 @@ class Job:
             if name in in_file and _arrays.is_array(value):
                 value = {in_file[name]: value}
             if name in ("tokens", "key_tokens") and value is not None:
-                labels[name] = json.dumps(list(value))
-            elif name not in program_options() and (_arrays.is_array(value) or isinstance(value, (list, tuple))):
+                labels[name] = json.dumps(_texts(value))
+            elif name not in program_options() and _arrays.is_array(value):
                 inputs[name] = value
-            elif value is not None:
+            else:
                 words += option_words(name, value, self.folder)
         for name in ("inputs", "query"):  # or the path of a file with all of them
             if isinstance(inputs.get(name), (str, os.PathLike)):
@@ -84,8 +91,8 @@ def job_of(operands: Tuple[Any, ...], options: Dict[str, Any]) -> Job:
     if len(operands) not in (0, 1, 3):
         raise TypeError(f"expected inputs, or query, key and value, got {len(operands)} arrays")
     options = {**dict(zip(OPERANDS if len(operands) == 3 else ("inputs",), operands)), **options}
-    arrays = {name: options.pop(name) for name in (*OPERANDS, "inputs")
-              if name in options and (name == "inputs" or not isinstance(options[name], str))}
+    arrays = {name: options.pop(name) for name in (*OPERANDS, "inputs") if name in options and (
+        name == "inputs" or "inputs" not in options and not isinstance(options[name], str))}
     mechanism = options.pop("mechanism", None)
     if mechanism is None:
         mechanism = ("sdpa" if "query" in arrays else "layer" if "layer" in options else

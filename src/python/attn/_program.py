@@ -50,23 +50,15 @@ class Folder:
 
     def __init__(self) -> None:
         self.path = tempfile.mkdtemp(prefix="attn-")
-        weakref.finalize(self, _remove, self.path, os.getpid())
+        weakref.finalize(self, lambda path, process: shutil.rmtree(path, True) if process == os.getpid() else None,
+                         self.path, os.getpid())  # not in a child that was forked
 
     def file(self, name: str) -> str:
         return os.path.join(self.path, name)
 
 
-def _remove(folder: str, process: int) -> None:
-    if os.getpid() == process:  # not a child that was forked
-        shutil.rmtree(folder, ignore_errors=True)
-
-
+@functools.lru_cache(maxsize=None)
 def options() -> Dict[str, str]:
     """The options by their keywords, as the help of the program lists them: the word for the argument, "" of a flag."""
-    return _options(path())
-
-
-@functools.lru_cache(maxsize=None)
-def _options(_program: str) -> Dict[str, str]:
     rows = re.findall(r"^ +(?:-\w, )?--([a-z-]+)(?: (\S+))?(?=  |$)", run("help", "all"), re.MULTILINE)
     return {name.replace("-", "_"): argument for name, argument in rows}

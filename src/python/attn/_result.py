@@ -15,6 +15,7 @@ from ._program import AttnError, Folder, run
 
 SHOWN_BYTES = 200_000  # of a result in a notebook
 PAGE_NUMBERS = 20_000  # of a result that is shown as a page
+PICTURE_NUMBERS = 2**24  # of T x T tables that are made for a picture, in a second or two
 
 # The page, compressed: a browser inflates it in the frame.
 FRAME = """<script>
@@ -111,22 +112,17 @@ class Result(Mapping[str, Array]):
         """
         self._run("--out", os.path.abspath(path), *(["--format", format] if format else []))
 
-    def _saved(self, suffix: str) -> str:
-        folder = Folder()
-        self.save(folder.file("result" + suffix))
-        with open(folder.file("result" + suffix), encoding="utf-8") as file:
-            return file.read()
-
     def _repr_html_(self) -> str:
         """In a notebook: the page of a small result in a frame, else its picture, else its text; at most 200 KB."""
         try:
             if sum(array.size for array in self.values()) <= PAGE_NUMBERS:
-                page = base64.b64encode(gzip.compress(self._saved(".html").encode(), mtime=0)).decode()
+                page = base64.b64encode(gzip.compress(self._run("--format", "html").encode(), mtime=0)).decode()
                 frame = f'<iframe width="100%" height="640" srcdoc="{html.escape(FRAME % page)}"></iframe>'
                 if len(frame) <= SHOWN_BYTES:
                     return frame
-            picture = self._saved(".svg")
-            if len(picture.encode()) <= SHOWN_BYTES:
+            numbers = [array[..., 0].size * array.shape[-2] for array in self.values() if array.ndim > 1]
+            picture = self._run("--format", "svg") if max(numbers, default=0) <= PICTURE_NUMBERS else None
+            if picture and len(picture.encode()) <= SHOWN_BYTES:
                 return picture
         except AttnError:  # not every result has a page or a picture
             pass
@@ -175,9 +171,6 @@ class Report:
         if "text" not in self.data:
             self.data["text"] = run(*self._words, "--color", "never", folder=self._folder, different=True)
         return str(self.data["text"])
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
 
 
 class Why(Report):

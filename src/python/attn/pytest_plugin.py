@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import tempfile
 from typing import Any, Generator, List, Optional
 
 import pytest
@@ -40,15 +39,10 @@ class Plugin:
     def pytest_configure_node(self, node: Any) -> None:
         node.workerinput["attn_folder"] = self.path
 
-    def cases(self, suite: Suite) -> List[Case]:
-        inputs = os.path.join(self.path, "inputs")
-        os.makedirs(inputs, exist_ok=True)
-        return suite.write(tempfile.mkdtemp(dir=inputs))
-
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         suite = getattr(metafunc.function, "attn_cases", None)
         if isinstance(suite, Suite):
-            cases = self.cases(suite)
+            cases = suite.write(self.path)
             metafunc.parametrize("case", cases, ids=[case.name for case in cases])
 
     def pytest_pycollect_makeitem(self, collector: Any, name: str, obj: Any) -> Optional[List[pytest.Function]]:
@@ -58,7 +52,7 @@ class Plugin:
         if not name.startswith("test") and obj.__module__ != collector.module.__name__:
             return None  # imported from where it is tested
         items = []
-        for case in self.cases(suite):
+        for case in suite.write(self.path):
             def test(case: Case = case) -> Any:
                 __tracebackhide__ = True
                 return case.call()
@@ -113,6 +107,5 @@ def _verdict(group: str, kept: bool) -> List[str]:
     if not found["failed"]:
         return []
     title = f"attn: {os.path.basename(group)}: {found['failed']} of {found['passed'] + found['failed']} cases failed"
-    reasons = [case["reason"].replace(".safetensors", "") for case in found["cases"] if case["reason"]]
-    lines = found["verdict"]["lines"] or reasons[:1]
+    lines = [line.replace(".safetensors", "") for line in found["verdict"]["lines"]]
     return [title + (f"; see attn cases --check {together}" if kept else ""), *lines]

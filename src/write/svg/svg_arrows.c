@@ -5,26 +5,48 @@
 #include "stage/stage.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double BELOW = 10, TIP = 6, ABOVE_TIP = 3, PORT = 13, STEP = 8, STRAIGHTENED = 16;
 
 enum { ARROWS = 8 };
 
-/* The drawn stages that a stage is made from: its sources, or where one is not drawn, that one's sources. A gradient
+/* The gradients that make that of a parameter, by a word of its name. */
+static uint64_t made_from(const char *parameter)
+{
+    static const struct {
+        const char *word;
+        uint64_t stages;
+    } ROWS[] = {{"unembedding", STAGE_BIT(STAGE_GRAD_LOGITS)},
+                {"out_proj", STAGE_BIT(STAGE_GRAD_OUTPUT)},
+                {"gate", STAGE_BIT(STAGE_GRAD_GATE)},
+                {"key_value", STAGE_BIT(STAGE_GRAD_PROJECTED_KEY) | STAGE_BIT(STAGE_GRAD_PROJECTED_VALUE)},
+                {"query", STAGE_BIT(STAGE_GRAD_PROJECTED_QUERY)},
+                {"key", STAGE_BIT(STAGE_GRAD_PROJECTED_KEY)},
+                {"value", STAGE_BIT(STAGE_GRAD_PROJECTED_VALUE)}};
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++)
+        if (strstr(parameter, ROWS[i].word) != NULL)
+            return ROWS[i].stages;
+    return 0;
+}
+
+/* The drawn stages that a table is made from: its sources, or where one is not drawn, that one's sources. A gradient
  * has arrows from gradients alone: its formula names the other tables. */
-static uint64_t find_sources(const struct svg_picture *picture, enum stage stage)
+static uint64_t find_sources(const struct svg_picture *picture, enum stage stage, const char *name)
 {
     uint64_t sources = 0;
-    const uint64_t from = stage_is_attended(stage) || STAGES[stage].backward
+    const uint64_t from = stage == STAGE_GRAD_PARAMETERS ? made_from(name)
+                          : stage_is_attended(stage) || STAGES[stage].backward
                               ? STAGES[stage].from
                               : STAGE_BIT(stage_before(picture->result->problem, stage));
     for (enum stage source = 0; source < STAGE_NAMES; source++) {
-        if ((from & STAGE_BIT(source)) == 0 || (STAGES[stage].backward && !STAGES[source].backward))
+        if ((from & STAGE_BIT(source)) == 0 || (STAGES[stage].backward && !STAGES[source].backward) ||
+            (source == STAGE_GRAD_GATE && !stage_applies(picture->result->problem, source)))
             continue;
         if (svg_figure_of(picture, source) != NULL)
             sources |= STAGE_BIT(source);
         else if (stage_exists(source))
-            sources |= find_sources(picture, source);
+            sources |= find_sources(picture, source, "");
     }
     return sources & STAGE_BIT(STAGE_EMBEDDED) ? sources & ~STAGE_BIT(STAGE_INPUTS) : sources;
 }
@@ -55,19 +77,23 @@ static double centre_of(const struct svg_picture *picture, const struct svg_figu
     return picture->wide ? (svg_cells_top(figure) + svg_cells_bottom(figure)) / 2 : svg_cells_centre(figure);
 }
 
+/* Whether an arrow passes other figures, which it must not cross. */
+static bool passes(const struct svg_figure *from, const struct svg_figure *to)
+{
+    return from->line + 1 < to->line && (from->column != to->column || to->column == 0);
+}
+
 /* How far across an arrow comes from: sources from the near edge, arrows past other lines from the far one. */
 static double comes_from(const struct svg_picture *picture, const struct svg_figure *from, const struct svg_figure *to)
 {
-    const bool passes = from->line + 1 < to->line && from->column != to->column;
-    return svg_rank_of(from) == SVG_SOURCES ? -INFINITY : passes ? INFINITY : centre_of(picture, from);
+    return svg_rank_of(from) == SVG_SOURCES ? -INFINITY : passes(from, to) ? INFINITY : centre_of(picture, from);
 }
 
 /* The figures that one is made from, from left to right, into list (ARROWS); returns how many. */
 static size_t list_sources(const struct svg_picture *picture, const struct svg_figure *to,
                            const struct svg_figure **list)
 {
-    const bool parameters = STAGES[svg_stage_of(to)].columns == STAGE_COLUMNS_PARAMETERS; /* many of one stage */
-    const uint64_t sources = parameters ? 0 : find_sources(picture, svg_stage_of(to));
+    const uint64_t sources = find_sources(picture, svg_stage_of(to), to->panel.sample.table->name);
     size_t count = 0;
     for (size_t i = 0; i < picture->count && count < ARROWS; i++) {
         const struct svg_figure *figure = &picture->figures[i];
@@ -157,16 +183,19 @@ static void draw_onward(const struct svg_picture *picture, const struct svg_figu
     const bool source = svg_rank_of(from) == SVG_SOURCES;
     /* It turns below this line; from a source to a column, below the matrices. */
     const size_t line = to->column > 0 && source && picture->bus > 0 ? picture->bus - 1 : to->line - 1;
-    const double out = picture->bottoms[from->line] + BELOW + (source ? STEP * (double)(from - picture->figures) : 0);
+    const size_t which = (size_t)(from - picture->figures),
+                 apart = svg_rank_of(to) == SVG_BACK_MATRICES ? which % 2 : 0;
+    const double out = picture->bottoms[from->line] + BELOW + STEP * (double)(source ? which : apart);
     const double edge = to->column > 0 ? picture->lane : -SVG_LANE;
-    const double lane = source ? edge - depth * 0.6 : picture->far + SVG_LANE;
+    const double lane = source ? edge - depth * 0.6 : picture->far + SVG_LANE + STEP * (double)apart;
     begin_wire(picture, leaves, end_of(picture, from) + 4);
-    if (from->line < line && leaves != port) {
+    const bool around = from->line < line && (leaves != port || passes(from, to));
+    if (around) {
         go_along(picture, out);
         go_across(picture, lane);
     }
-    if (leaves != port) {
-        go_along(picture, picture->bottoms[line] + BELOW + depth);
+    if (around || leaves != port) {
+        go_along(picture, picture->bottoms[line] + BELOW + depth + (around ? STEP * (double)apart : 0));
         go_across(picture, port);
     }
     end_wire(picture, port, (picture->wide ? to->x : to->y) - ABOVE_TIP, TIP_ONWARD);
@@ -180,7 +209,7 @@ static double first_port(const struct svg_picture *picture, const struct svg_fig
     double shift = 0;
     for (size_t i = 0; i < count; i++) {
         const double off = centre_of(picture, from[i]) - (first + (double)i * PORT);
-        if (fabs(off) < nearest && (from[i]->line + 1 == to->line || from[i]->column == to->column)) {
+        if (fabs(off) < nearest && !passes(from[i], to)) {
             nearest = fabs(off);
             shift = off;
         }
@@ -199,6 +228,12 @@ static size_t nearer(const struct svg_picture *picture, const struct svg_figure 
     return less;
 }
 
+const struct svg_figure *svg_arrows_first(const struct svg_picture *picture, const struct svg_figure *to)
+{
+    const struct svg_figure *all[ARROWS];
+    return list_sources(picture, to, all) > 0 ? all[0] : to;
+}
+
 void svg_arrows_draw(const struct svg_picture *picture, const struct svg_figure *to)
 {
     const struct svg_figure *all[ARROWS], *above[ARROWS];
@@ -213,6 +248,8 @@ void svg_arrows_draw(const struct svg_picture *picture, const struct svg_figure 
     for (size_t i = 0; i < count; i++) {
         const bool source = svg_rank_of(above[i]) == SVG_SOURCES; /* all arrows of one source turn at one height */
         size_t depth = source ? 0 : nearer(picture, above, count, i, first);
+        if (svg_rank_of(to) == SVG_BACK_MATRICES || (svg_rank_of(to) == SVG_BACK_LAST && passes(above[i], to)))
+            depth = memory_larger(depth, 1);            /* apart from those within a line, and that pass none */
         const struct svg_figure *behind = above[i] + 1; /* the first source's arrows go around the others */
         for (; source && behind < picture->figures + picture->count; behind++)
             depth += svg_rank_of(behind) == SVG_SOURCES;

@@ -36,7 +36,9 @@ enum svg_rank svg_rank_of(const struct svg_figure *figure)
     if (STAGES[stage].backward && !stage_is_attended(stage))
         return SVG_BACK;
     if (STAGES[stage].backward)
-        return stage_is_square(stage) ? SVG_BACK_SQUARES : SVG_BACK_LAST;
+        return stage_is_square(stage)           ? SVG_BACK_SQUARES
+               : stage == STAGE_GRAD_PARAMETERS ? SVG_BACK_MATRICES
+                                                : SVG_BACK_LAST;
     if (stage_is_attended(stage))
         return stage_is_square(stage) ? SVG_SQUARES : SVG_LAST;
     if (svg_is_matrix(figure))

@@ -218,8 +218,11 @@ static size_t count_items(const struct svg_picture *picture)
     return items;
 }
 
-static int order_of(const struct svg_figure *figure)
+/* Gradients of parameters stand in the order of those that make them. */
+static int order_of(const struct svg_picture *picture, const struct svg_figure *figure)
 {
+    if (svg_rank_of(figure) == SVG_BACK_MATRICES)
+        return (int)(svg_arrows_first(picture, figure) - picture->figures);
     const enum stage stage = svg_is_matrix(figure) ? figure->makes : svg_stage_of(figure);
     return 2 * (stage_is_of_inputs(stage) ? STAGE_NAMES : (int)stage) + !svg_is_matrix(figure);
 }
@@ -231,7 +234,7 @@ static void sort_figures(const struct svg_picture *picture)
         for (size_t j = i; j > 0; j--) {
             struct svg_figure *one = &picture->figures[j - 1], *other = one + 1;
             const int ranks = (int)svg_rank_of(one) - (int)svg_rank_of(other);
-            if (ranks < 0 || (ranks == 0 && order_of(one) <= order_of(other)))
+            if (ranks < 0 || (ranks == 0 && order_of(picture, one) <= order_of(picture, other)))
                 break;
             const struct svg_figure moved = *one;
             *one = *other;
@@ -249,7 +252,7 @@ static void place_lines(struct svg_picture *picture)
 {
     const size_t squares = fit_squares(picture);
     size_t lines = place_operands(picture);
-    for (enum svg_rank rank = SVG_SQUARES; rank <= SVG_BACK_LAST; rank++) {
+    for (enum svg_rank rank = SVG_SQUARES; rank <= SVG_BACK_MATRICES; rank++) {
         const bool square = rank == SVG_SQUARES || rank == SVG_BACK_SQUARES;
         lines = place_rank(picture, rank, lines, square ? squares : heads_in_line(picture, rank));
     }

@@ -240,10 +240,15 @@ static size_t tick_step(double cell, double room)
     return step == 2 ? 5 : step;
 }
 
+static size_t row_step(const struct svg_panel *panel)
+{
+    return panel->row_tokens ? 1 : tick_step(panel->cell_height, panel->label_size + 8);
+}
+
 static void draw_row_labels(const struct pen *pen)
 {
     const struct svg_panel *panel = pen->panel;
-    const size_t step = panel->row_tokens ? 1 : tick_step(panel->cell_height, panel->label_size + 8);
+    const size_t step = row_step(panel);
     char text[SVG_LABEL_BYTES];
     for (size_t row = panel->biased ? panel->sample.rows - 1 : 0; row < panel->sample.rows; row++) {
         if (!downsample_is_labelled(row, step, panel->sample.row_block))
@@ -260,11 +265,14 @@ static void draw_row_labels(const struct pen *pen)
 static void draw_sharpness(const struct pen *pen)
 {
     const struct svg_panel *panel = pen->panel;
+    const size_t step = row_step(panel);
     const double sum = pen->x + svg_panel_width(panel) + 0.4 * SVG_SHARP, entropy = sum + 0.58 * SVG_SHARP;
     char text[CELL_NUMBER_BYTES];
     svg_text(pen->output, sum, pen->y - LABEL_GAP, 0, "muted end", "sum");
     svg_text(pen->output, entropy, pen->y - LABEL_GAP, 0, "muted end", "entropy");
     for (size_t row = 0; row < panel->sample.rows; row++) {
+        if (!downsample_is_labelled(row, step, 1))
+            continue;
         const struct sharpness sharpness = downsample_sharpness(&panel->sample, pen->matrix, row);
         const double y = pen->y + panel->cell_height * ((double)row + 0.5) + 0.36 * panel->label_size;
         svg_text(pen->output, sum, y, 0, "ink end", svg_panel_number(panel, sharpness.sum, text));
@@ -306,6 +314,6 @@ void svg_panel_draw(const struct svg_panel *panel, struct output *output, size_t
         draw_row_labels(&pen);
     if (panel->above > 0)
         draw_column_labels(&pen);
-    if (panel->sample.sharp && panel->cell_height >= LABELLED)
+    if (panel->sample.sharp)
         draw_sharpness(&pen);
 }

@@ -65,7 +65,8 @@ enum svg_rank {
     SVG_LAST, /* context, output and its matrix */
     SVG_BACK, /* gradients: the given one, and those with respect to what follows the weights */
     SVG_BACK_SQUARES,
-    SVG_BACK_LAST, /* with respect to query, key, value, inputs and parameters */
+    SVG_BACK_LAST,     /* with respect to query, key, value and inputs; */
+    SVG_BACK_MATRICES, /* and to parameters */
 };
 
 struct svg_figure {
@@ -196,6 +197,9 @@ void svg_figure_draw(const struct svg_figure *figure, struct output *output, siz
 
 /* How far outside the lines an arrow runs that passes some, in pixels; the margins leave room for it. */
 static const double SVG_LANE = 9;
+
+/* The first figure that one is made from; itself where there is none. */
+const struct svg_figure *svg_arrows_first(const struct svg_picture *picture, const struct svg_figure *to);
 
 /* Draws the arrows that lead to that figure, once all are placed. */
 void svg_arrows_draw(const struct svg_picture *picture, const struct svg_figure *to);

@@ -154,25 +154,37 @@ static void say(struct walk *walk, double seconds, const char *words)
 
 /* --- the walk ---------------------------------------------------------------------------------------------------- */
 
+/* A token, or "token 12" where it has no name, into text (SVG_LABEL_BYTES). */
 static const char *label_of(const struct walk *walk, bool of_query, size_t index, char *text)
 {
     const struct svg_panel *panel = of_query ? walk->query : walk->key;
-    svg_panel_label(panel, true, matrix_of(walk, panel), of_query ? walk->row : index, text);
+    struct text words = text_begin(text, SVG_LABEL_BYTES);
+    char label[SVG_LABEL_BYTES];
+    svg_panel_label(panel, true, matrix_of(walk, panel), of_query ? walk->row : index, label);
+    text_add(&words, "%s%s", panel->result->problem->labels.keys.texts != NULL ? "" : "token ", label);
     return text;
 }
 
 /* "step x one: 0.15 x -0.57 + 0.22 x 0.27 = 0.05" */
 static void say_score(struct walk *walk, size_t key)
 {
-    char from[SVG_LABEL_BYTES], to[SVG_LABEL_BYTES], a[CELL_NUMBER_BYTES], b[CELL_NUMBER_BYTES], text[WORDS_BYTES];
+    char from[SVG_LABEL_BYTES], to[SVG_LABEL_BYTES], a[CELL_NUMBER_BYTES], text[WORDS_BYTES];
     const size_t columns = walk->query->sample.columns;
     struct text words = text_begin(text, sizeof text);
     text_add(&words, "query of %s \xc2\xb7 key of %s = ", label_of(walk, true, 0, from),
              label_of(walk, false, key, to));
-    for (size_t i = 0; i < columns && columns <= WRITTEN_OUT; i++)
-        text_add(&words, "%s%s \xc3\x97 %s", i > 0 ? " + " : "",
-                 svg_panel_number(walk->query, number_of(walk, walk->query, walk->row, i), a),
-                 svg_panel_number(walk->key, number_of(walk, walk->key, key, i), b));
+    for (size_t i = 0; i < 2 * columns && columns <= WRITTEN_OUT; i++) {
+        const bool of_query = i % 2 == 0;
+        const double number =
+            of_query ? number_of(walk, walk->query, walk->row, i / 2) : number_of(walk, walk->key, key, i / 2);
+        const bool bracketed = i > 0 && number < 0;
+        text_add(&words, "%s%s%s%s",
+                 i == 0     ? ""
+                 : of_query ? " + "
+                            : " \xc3\x97 ",
+                 bracketed ? "(" : "", svg_panel_number(of_query ? walk->query : walk->key, number, a),
+                 bracketed ? ")" : "");
+    }
     text_add(&words, "%s%s", columns <= WRITTEN_OUT ? " \xe2\x89\x88 " : "",
              svg_panel_number(walk->rows[0], number_of(walk, walk->rows[0], walk->row, key), a));
     say(walk, STEP, text);
@@ -294,7 +306,8 @@ static void draw_still(const struct walk *walk)
     for (size_t key = 0; key < walk->keys; key++) {
         const struct spot top = cell_at(walk, walk->at_keys, 0, key),
                           value = cell_at(walk, walk->at_values, key, columns);
-        svg_label(label_of(walk, false, key, label), walk->cell, NUMBER, text);
+        svg_panel_label(walk->key, true, matrix_of(walk, walk->key), key, label);
+        svg_label(label, walk->cell, NUMBER, text);
         svg_text(walk->output, top.x + walk->cell / 2, top.y - 6, 0, "ink", text);
         for (size_t i = 0; i < walk->key->sample.columns; i++)
             draw_cell(walk, walk->key, number_of(walk, walk->key, key, i), false, cell_at(walk, walk->at_keys, i, key));

@@ -94,7 +94,7 @@ function showSettings() {
         for (const input of controls.inputs.has(name) ? controls.inputs.get(name).inputs : [])
             if (input.type === 'checkbox') input.checked = value === true;
             else if (document.activeElement !== input || input.type !== 'number')
-                input.value = value === null || (input.type === 'number' && UNSET[name]?.[0] === value) ? '' : String(value);
+                input.value = value === null || (input.type === 'number' && UNSET[name]?.[0] === value) ? '' : String(typeof value === 'number' ? Number(value.toPrecision(6)) : value);
     }
 }
 
@@ -174,7 +174,9 @@ function showTokens() {
     if (tokensShown === text) return;
     tokensShown = text;
     byId('tokens-list').replaceChildren(...names.slice(0, MOST_CHIPS).map(tokenChip));
-    byId('tokens-list').classList.toggle('many', names.length > MANY_CHIPS);
+    const list = byId('tokens-list'), chosen = list.querySelector('.chosen');
+    list.classList.toggle('many', names.length > MANY_CHIPS);
+    if (chosen && names.length > MANY_CHIPS) list.scrollTop = chosen.offsetTop - list.offsetTop - list.clientHeight / 2;
     byId('tokens-more').textContent = names.length > MOST_CHIPS ? `and ${names.length - MOST_CHIPS} more` : '';
     byId('tokens-because').textContent = because || '';
     byId('add-open').hidden = because !== null || !model.tables.has('inputs');

@@ -194,7 +194,8 @@ function listenToFields() {
 function showCellBar() {
     const { name } = state, cell = lookedAt(), shown = shownTable(name), at = cell.row * shown.columns + cell.column;
     const editable = isEditable(name) && shown.mode !== 'before', number = shown.numbers[at], field = byId('cell-number');
-    byId('cell-name').replaceChildren(`${nameText(name)}: `, tokenElement(rowName(shown, cell.row)), ', ',
+    const ends = axesOf(name).map((axis, i) => ([shown.rowLabels, shown.columnLabels][i]?.[[cell.row, cell.column][i]] ? '' : `${axis === 'column' && i === 0 ? 'row' : axis} `));
+    byId('cell-name').replaceChildren(`${nameText(name)}: ${ends[0]}`, tokenElement(rowName(shown, cell.row)), `${isSquare(name) ? ' → ' : ', '}${ends[1]}`,
         tokenElement(columnName(shown, cell.column)));
     byId('cell-edit').hidden = !editable;
     byId('cell-value').hidden = editable;

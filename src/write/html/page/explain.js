@@ -21,10 +21,10 @@ const operandExact = (number) => (number < 0 ? `(−${-number})` : String(number
 const shownNumber = (number) => Number(numberText(number).replace('−', '-').replace('∞', 'Infinity'));
 
 /* "=" where the shown numbers give the shown result, to the last digit of a double, else "≈". The terms of a sum may
- * be larger than the sum. */
+ * be larger than the sum, which is then nothing but their rounding. */
 function relation(value, number, largest = Math.abs(value)) {
-    const shown = shownNumber(number);
-    return Object.is(value, shown) || Math.abs(value - shown) <= 1e-14 * largest ? '=' : '≈';
+    const shown = shownNumber(number), rounding = 1e-14 * largest;
+    return Object.is(value, shown) || (Math.abs(value - shown) <= rounding && (shown === 0 || Math.abs(shown) > rounding)) ? '=' : '≈';
 }
 
 const result = (number, stage) => element('output', { class: 'result', 'data-stage': stage }, numberText(number));
@@ -67,12 +67,13 @@ function tableRow(head, ...cells) {
 function productTable({ caption, names, rows, added = [], total, made, shownResult }) {
     const products = rows.map(([, a, b]) => a * b), listed = shownFew(rows.length);
     const left = products.filter((nothing, i) => !listed.includes(i)), shown = listed.map((i) => (i === null ? sumOf(left) : products[i]));
-    const lines = listed.map((i, at) => (i === null ? tableRow(`${left.length} more`, '', '', shown[at])
-        : tableRow(rows[i][0], rows[i][1], rows[i][2], products[i])));
+    const most = [1, 2].map((side) => largestMagnitude(rows.map((row) => row[side]))), among = largestMagnitude(products);
+    const lines = listed.map((i, at) => (i === null ? tableRow(`${left.length} more`, '', '', amongText(shown[at], among))
+        : tableRow(rows[i][0], amongText(rows[i][1], most[0]), amongText(rows[i][2], most[1]), amongText(products[i], among))));
     const terms = [...shown, ...added.map(([, number]) => number)].map(shownNumber);
     const sign = relation(sumOf(terms), made, sumOf(terms.map(Math.abs)));
     return element('table', { class: 'products' }, element('caption', { class: 'unseen' }, caption),
-        element('thead', {}, element('tr', {}, ...names.map((name) => element('th', { scope: 'col' }, name)))),
+        element('thead', {}, element('tr', {}, ...names.map((name) => element('th', { scope: 'col' }, ...name.split(/(?<=_)/).flatMap((part) => [part, element('wbr')]))))),
         element('tbody', {}, ...lines, ...added.map(([label, number]) => tableRow(label, '', '', number))),
         element('tfoot', {}, element('tr', {}, element('th', { scope: 'row', colspan: '3' }, `sum ${sign} ${total}`), element('td', {}, shownResult))));
 }
@@ -80,19 +81,6 @@ function productTable({ caption, names, rows, added = [], total, made, shownResu
 /* --- labels ------------------------------------------------------------------------------------------------------ */
 
 const keyTitle = (model, item, key) => keyLabelOf(model, item, key) || `key ${key + 1}`;
-
-function pairEnd(what, number, text) {
-    return element('span', { class: 'end' }, element('span', { class: 'what' }, `${what} ${number}`), text ? tokenElement(text) : '');
-}
-
-/* "query 2 journey → key 3 starts", or "query 2 journey, column 1". */
-function headingOf(model, stage, item, row, column) {
-    const ofKeys = isOfKeys(stage);
-    const from = pairEnd(ofKeys ? 'key' : 'query', ofKeys ? row + 1 : model.rows[row] + 1, ofKeys ? keyLabelOf(model, item, row) : queryLabelOf(model, item, row));
-    if (!SQUARE_STAGES.includes(stage)) return element('p', { class: 'pair' }, from, pairEnd('column', column + 1, ''));
-    return element('p', { class: 'pair' }, from, element('span', { class: 'arrow', 'aria-label': 'looks at' }, '→'),
-        pairEnd('key', column + 1, keyLabelOf(model, item, column)));
-}
 
 /* --- query, key and value ---------------------------------------------------------------------------------------- */
 
@@ -503,7 +491,7 @@ function logitSteps(evaluation, item, row, word, made) {
     const ofHeads = parts.filter(([, , shares]) => shares && shares.length > 0).map(([name, sum, shares]) => {
         const head = Number(name.slice(5)) - 1, sorted = shares.slice().sort((a, b) => b[1] * b[2] - a[1] * a[2]);
         return [element('p', { class: 'why' }, `${name}: each weight times what the token's value adds`), productTable({
-            caption: name, names: ['key', 'weight', '× its value adds', 'product'], total: name, made: sum, shownResult: numberText(sum),
+            caption: name, names: ['key', 'weight', '× adds', 'product'], total: name, made: sum, shownResult: numberText(sum),
             rows: sorted.map(([key, weight, each]) => [toWeight(keyTitle(model, item, key), head, row, key), weight, each]),
         })];
     });
@@ -557,10 +545,7 @@ function stepsOf(evaluation, stage, item, head, row, column) {
 
 /* `head` counts query heads, also for key and value. */
 function explainCell(evaluation, stage, item, head, row, column) {
-    const { asked: model } = evaluation, isParameter = ['parameter', 'mask'].includes(model.tables.get(stage)?.what);
-    const inputs = ['inputs', 'key_inputs', 'positions'].includes(stage), at = stage === 'inputs' || stage === 'positions' ? model.rows.indexOf(row) : row;
-    const heading = isParameter || (inputs && at < 0) ? [] : [headingOf(model, inputs && stage !== 'key_inputs' ? 'query' : stage, item, at, column)];
     const steps = state.layer === 'gradients' ? [gradientStep(evaluation, stage, item, head, row, column)] : stepsOf(evaluation, stage, item, head, row, column);
     if (evaluation.wrong.includes(stage) && !steps.some((one) => one.textContent.includes(ON_PURPOSE))) steps[steps.length - 1].append(noteLine(ON_PURPOSE));
-    return element('div', { class: 'explained' }, ...heading, element('ol', {}, ...steps));
+    return element('ol', {}, ...steps);
 }

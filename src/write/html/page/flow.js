@@ -32,8 +32,7 @@ const WAY = [
 const tablesOf = (lanes) => lanes.flatMap(({ matrices, made }) => [...matrices, ...made]);
 const NAMED = new Set(WAY.flatMap(({ names = [], lanes = [] }) => [...names, ...tablesOf(lanes)]));
 
-const flow = { names: '', cards: new Map(), labels: [] }; /* name -> { card, canvas, layout }; labelled() */
-
+const flow = { names: '', cards: new Map(), labels: [], longest: 1 }; /* name -> { card, canvas, layout }; labelled(); letters of a lane */
 
 /* --- the elements ------------------------------------------------------------------------------------------------ */
 
@@ -86,6 +85,7 @@ function buildFlow() {
     const names = tableNames();
     if (flow.names === names.join()) return;
     flow.names = names.join();
+    flow.longest = Math.max(...names.filter((name) => tablesOf(LANES).includes(name)).map((name) => nameText(name).length));
     flow.cards.clear();
     byId('flow').replaceChildren();
     const others = names.filter((name) => !NAMED.has(name));
@@ -113,6 +113,7 @@ function measureLanes() {
     const same = query.rows === key.rows && String(query.rowLabels) === String(key.rowLabels);
     flow.labels = [labelRoom(context, query), same ? 0 : labelRoom(context, key), 0];
     flow.lane = (roomOf.flow - 0.7 * rootSizeNow - flow.labels.reduce((sum, room) => sum + room, 0)) / LANES.length; // two gaps
+    byId('flow').style.setProperty('--lane-name', `${Math.min(0.74 * rootSizeNow, 1.4 * (flow.lane - 0.6 * rootSizeNow) / flow.longest)}px`); // no letter is cut
     const columns = flow.labels.map((room) => `${Math.floor(flow.lane + room)}px`).join(' ');
     if (flow.lanes && flow.lanes.style.gridTemplateColumns !== columns) flow.lanes.style.gridTemplateColumns = columns;
 }
@@ -163,6 +164,7 @@ const MOST_AT_ONCE = 1 << 16, JOINED = ['heads', 'output', 'out_proj.weight'];
 
 function drawFlow() {
     buildFlow();
+    byId('flow').classList.toggle('back', state.layer === 'gradients');
     measureLanes();
     const { queries, keys } = sizesOf(after), cards = [...flow.cards];
     if (queries * keys * headsNow() <= MOST_AT_ONCE)

@@ -144,16 +144,22 @@ function sourceBack(back, source, item, row, rows, share) {
     if (norm) addTimes(back.stage('normed', item, 0, rows, dIn), row * dIn, share, 0, dIn, 1);
 }
 
-/* From the gate of a row through its sigmoid to W_gate and the inputs. */
-function gateBack(back, item, row) {
-    const { model, forward, tables } = back, { heads, dValue, queries } = model, weight = model.tables.get('W_gate.weight'), [dIn, width] = weight.shape;
-    const sums = new Float64Array(width), x = sourceNumbers(forward, 'query', item), repeats = heads * dValue / width;
+/* With respect to what goes into the sigmoids of a row's gate, (columns of W_gate). */
+function sigmoidBack({ model, forward, stage }, item, row) {
+    const { heads, dValue, queries } = model, sums = new Float64Array(columnsOf(model.tables.get('W_gate.weight'))), repeats = heads * dValue / sums.length;
     for (let head = 0; head < heads; head++) forward.gate(item, head, row).forEach((gate, i) => {
-        sums[Math.floor((head * dValue + i) / repeats)] += back.stage('gate', item, head, queries, dValue)[row * dValue + i] * gate * (1 - gate);
+        sums[Math.floor((head * dValue + i) / repeats)] += stage('gate', item, head, queries, dValue)[row * dValue + i] * gate * (1 - gate);
     });
+    return sums;
+}
+
+/* From there to W_gate and the inputs. */
+function gateBack(back, item, row) {
+    const { model, forward, tables } = back, weight = model.tables.get('W_gate.weight'), [dIn, width] = weight.shape;
+    const sums = sigmoidBack(back, item, row), x = sourceNumbers(forward, 'query', item);
     for (let k = 0; k < dIn; k++) addTimes(tables.get('W_gate.weight').numbers, k * width, sums, 0, width, x[row * dIn + k]);
     if (tables.has('W_gate.bias')) addTimes(tables.get('W_gate.bias').numbers, 0, sums, 0, width, 1);
-    sourceBack(back, model.tables.get('inputs'), item, row, queries, Float64Array.from({ length: dIn }, (nothing, k) => dotProduct(sums, 0, weight.numbers, k * width, width)));
+    sourceBack(back, model.tables.get('inputs'), item, row, model.queries, Float64Array.from({ length: dIn }, (nothing, k) => dotProduct(sums, 0, weight.numbers, k * width, width)));
 }
 
 /* From the latent of a row, and the columns behind it that all heads share, to the source, (d_in). */
@@ -253,7 +259,7 @@ function gradientFormula(model, name) {
     if (why !== null) return why;
     if (plain in GRADIENT_FORMULAS) return GRADIENT_FORMULAS[plain](model);
     if (side) return plain.endsWith('bias') ? `the sum of grad_${side} over the tokens` : `${sourcesOf(model, side, [])[0]}^T . grad_${side}`;
-    return { 'out_proj.weight': 'heads^T . grad_output', 'out_proj.bias': 'the sum of grad_output over the tokens' }[plain] || '';
+    return { 'W_gate.weight': `${inputsName(model)}^T . (grad_gate x gate x (1 - gate))`, 'out_proj.weight': 'heads^T . grad_output', 'out_proj.bias': 'the sum of grad_output over the tokens' }[plain] || '';
 }
 
 /* Rows of [label, a, b] that a gradient is the sum of, with the names of a and b; null: it is no such sum. */
@@ -283,13 +289,47 @@ function gradientProducts(evaluation, name, item, head, row, column) {
     return Object.hasOwn(made, name) ? made[name]() : null;
 }
 
+const upTo = (count, make) => Array.from({ length: count }, (nothing, i) => make(i));
+const firstStage = (model, id) => [...stagesOnTheWay(model, id), id][0]; // what the projection makes
+const isStraight = (model, id) => !latentOf(model, id) && !(job.clip > 0);
+
+/* The same of a number of the inputs, by each column of each projection; null: a norm or a latent comes between. */
+function inputProducts(evaluation, name, item, row, column) {
+    const { model } = evaluation, { tables, heads, keyHeads } = model, ids = IDS.filter((id) => sourceOf(model, id).name === name), own = name === 'inputs';
+    if (!ids.every((id) => isStraight(model, id)) || (own && normOf(model, 'norm'))) return null;
+    const g = (stage, of, at) => gradientTable(evaluation, stage, item, of).numbers[at], gate = own && tables.get('W_gate.weight');
+    const ofHead = (id, count) => (head) => {
+        const { weight, first, columns, width } = projectionOf(model, id, head);
+        return upTo(columns, (c) => [`${id}${count > 1 ? `, head ${head + 1}` : ''}, ${c + 1}`, g(firstStage(model, id), head * heads / count, row * columns + c), weight.numbers[column * width + first + c]]);
+    };
+    const rows = ids.flatMap((id) => { const count = id === 'query' ? heads : keyHeads; return upTo(count, ofHead(id, count)).flat(); });
+    if (own && tables.has('unembedding')) rows.push(['residual', g('residual', 0, row * columnsOf(tables.get('inputs')) + column), 1]);
+    if (gate) sigmoidBack(evaluation.gradients(), item, row).forEach((number, c) => rows.push([`gate, ${c + 1}`, number, gate.numbers[column * columnsOf(gate) + c]]));
+    return ['gradient', 'weight', rows];
+}
+
+/* Of a number of a matrix or a bias, by each token. */
+function parameterProducts(evaluation, name, row, column) {
+    const { model } = evaluation, [, module, what, bias] = /^(?:heads\.(\d+)\.)?(W_query|W_key|W_value|W_gate|out_proj)(\.bias)?(?:\.weight)?$/.exec(name) || [];
+    const id = what?.slice(2) in PROJECTIONS ? what.slice(2) : 'query', d = widthOfHead(model, id), wide = model.tables.get(name)?.shape.at(-1);
+    if (!what || (what === `W_${id}` && !isStraight(model, id))) return null;
+    const head = module ?? Math.floor(column / d) * (id === 'query' ? 1 : model.heads / model.keyHeads);
+    const above = (item, token) => (what === 'W_gate' ? sigmoidBack(evaluation.gradients(), item, token)[column]
+        : what === 'out_proj' ? gradientTable(evaluation, 'output', item, 0).numbers[token * wide + column]
+            : gradientTable(evaluation, firstStage(model, id), item, Number(head)).numbers[token * d + column % d]);
+    const x = (item, token) => (bias ? 1 : what === 'out_proj' ? evaluation.heads(item, token)[row] : sourceNumbers(evaluation, id, item)[token * columnsOf(sourceOf(model, id)) + row]);
+    const label = (item, token) => `${model.items > 1 ? `item ${item + 1}, ` : ''}${(id === 'query' ? queryLabelAt : keyLabelOf)(model, item, token) || `token ${token + 1}`}`;
+    const rows = upTo(model.items, (item) => upTo(id === 'query' ? model.queries : model.keys, (token) => [tokenElement(label(item, token)), x(item, token), above(item, token)])).flat();
+    return [bias ? '1' : what === 'out_proj' ? 'heads' : sourcesOf(model, id, [])[0], 'gradient', rows];
+}
+
 /* weight × (its gradient − delta) */
 function softmaxBackLines(evaluation, name, item, head, row, column, made) {
     const { weights } = evaluation.line(item, head, row), of = (at) => gradientTable(evaluation, 'weights', item, head).numbers[row * weights.length + at];
     const delta = weights.reduce((sum, weight, at) => sum + (weight === 0 ? 0 : weight * of(at)), 0);
-    const [weight, own, mean] = [weights[column], of(column), delta].map(shownNumber), sign = relation(weight * (own - mean), made, Math.max(Math.abs(own), Math.abs(mean)));
+    const [weight, own, mean] = [weights[column], of(column), delta].map(shownNumber), largest = Math.max(Math.abs(own), Math.abs(mean)), sign = relation(weight * (own - mean), made, largest);
     return [formulaLine(`${numberText(weights[column])} × (${numberText(of(column))} − ${operandText(delta)}) ${sign} `, result(made, name)),
-        noteLine(`${numberText(delta)} is delta, the sum of each weight times its gradient.`)];
+        noteLine(`${numberText(delta)} is delta, the sum of each weight times its gradient.${made !== 0 && Math.abs(made) < 1e-12 * largest ? ' Both are the same but for rounding.' : ''}`)];
 }
 
 /* The arithmetic of a gradient, on numbers that nothing rounded. */
@@ -300,7 +340,8 @@ function gradientStep(evaluation, name, item, head, row, column) {
         return step(name, title, '', noteLine(whyNoGradients(model) || 'The loss has no gradient with respect to this table.'));
     const first = ['masked', 'capped', 'scaled'].find((one) => evaluation.stages.some((stage) => stage.name === one));
     const lines = withoutRounding(() => {
-        const [left, right, rows] = gradientProducts(forward, name, item, head, row, column) || [];
+        const [left, right, rows] = gradientProducts(forward, name, item, head, row, column)
+            || (/^(key_)?inputs$/.test(name) ? inputProducts(forward, name, item, row, column) : parameterProducts(forward, name, row, column)) || [];
         if (rows?.length > 0)
             return [productTable({ caption: formula, names: ['', left, `× ${right}`, 'product'], rows, total: 'gradient', made, shownResult: result(made, name) })];
         return name === first ? softmaxBackLines(forward, name, item, head, row, column, made) : [formulaLine(result(made, name))];
@@ -313,6 +354,7 @@ function listenToLayers() {
     for (const layer of ['numbers', 'gradients'])
         byId(`layer-${layer}`).addEventListener('change', () => {
             state.layer = layer;
+            byId('flow-help').textContent = layer === 'numbers' ? 'Drag any number in a dotted frame.' : 'From the last table up: what each number does to the loss.';
             forgetShown();
             show();
         });

@@ -18,7 +18,7 @@ function buildHeads() {
             canvas, element('span', {}, `head ${head + 1}`));
         button.addEventListener('click', () => chooseHead(head));
         const input = element('input', { type: 'checkbox', id: `head-in-${head}`, 'aria-label': `head ${head + 1} takes part in the output` });
-        const taken = element('label', { class: 'switch', title: 'takes part in the output' }, input, 'in');
+        const taken = element('label', { class: 'switch', title: 'takes part in the output' }, input, 'used');
         input.addEventListener('change', () => tryEdit({ do: 'head', head, out: !input.checked }, null));
         byId('heads-list').append(element('div', { class: 'head-of-all' }, button, taken));
         return { canvas, button, input };

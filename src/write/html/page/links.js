@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Links from queries to keys, like BertViz's head view: two columns of tokens, and lines as wide as their weights. */
 
-const TALLEST_LINKS = 640, LINK_PITCH = 26, MOST_LINES = 1 << 17;
+const TALLEST_LINKS = 640, LINK_PITCH = 26;
 
 /* The evaluation shown, before or after the edits; its lines, and the names of its queries and keys. */
 const shownEvaluation = () => (state.mode === 'before' ? before : after);
@@ -16,17 +16,13 @@ const sidesNow = () => {
     };
 };
 
-function linkHeads() {
-    return state.allHeads ? Array.from({ length: headsNow() }, (nothing, head) => head) : [state.head];
-}
-
-const stripsWidth = () => Math.min(8 * linkHeads().length, 40);
+const STRIP = 8; /* of a key, in the colour of its weight */
 
 function linksLayout(context, width, sides) {
     const most = Math.max(sides.rows, sides.keys), room = width * 0.32;
     const labels = Math.max(widestLabel(context, sides.rows, sides.queryName, room),
         widestLabel(context, sides.keys, sides.keyName, room));
-    const column = Math.min(width * 0.36, Math.max(72, labels + 24 + stripsWidth()));
+    const column = Math.min(width * 0.36, Math.max(72, labels + 24 + STRIP));
     const height = Math.min(TALLEST_LINKS, Math.max(most * LINK_PITCH, 120));
     const pitchOf = (count) => Math.min(height / count, LINK_PITCH * 2);
     return { width, height, column, rowPitch: pitchOf(sides.rows), keyPitch: pitchOf(sides.keys) };
@@ -35,14 +31,6 @@ function linksLayout(context, width, sides) {
 const linkRowY = (layout, row) => 10 + (row + 0.5) * layout.rowPitch;
 const linkKeyY = (layout, key) => 10 + (key + 0.5) * layout.keyPitch;
 
-/* The largest weight of a row, over the heads drawn: its line is the widest. */
-function heaviest(row) {
-    let most = 0;
-    for (const head of linkHeads())
-        for (const weight of lineOf(state.item, head, row).weights) if (weight > most) most = weight;
-    return most;
-}
-
 const heaviestKey = (row) => {
     const weights = lineOf(state.item, state.head, row).weights;
     return weights.reduce((best, weight, key) => (weight > weights[best] ? key : best), 0);
@@ -50,47 +38,22 @@ const heaviestKey = (row) => {
 
 const widestLine = (layout) => Math.max(2, Math.min(12, layout.keyPitch * 0.45)) * rootSizeNow / 16;
 
-/* The lines of one row, as wide as their share of the largest weight; several heads run side by side. */
-function drawRowLinks(context, layout, sides, row, strength) {
-    const drawn = linkHeads(), widest = widestLine(layout) / Math.sqrt(drawn.length);
-    const apart = Math.min(widest, layout.keyPitch * 0.8 / drawn.length), middle = layout.width / 2;
-    drawn.forEach((head, i) => {
-        const weights = lineOf(state.item, head, row).weights, shift = (i - (drawn.length - 1) / 2) * apart;
-        context.strokeStyle = headColour(head);
-        for (let key = 0; key < sides.keys; key++) {
-            const share = Math.min(1, weights[key] * strength), to = linkKeyY(layout, key) + shift;
-            if (!(share > 0.004)) continue;
-            context.lineWidth = share * widest;
-            context.globalAlpha = 0.3 + 0.7 * share;
-            context.beginPath();
-            context.moveTo(layout.column, linkRowY(layout, row) + shift);
-            context.bezierCurveTo(middle, linkRowY(layout, row) + shift, middle, to, layout.width - layout.column, to);
-            context.stroke();
-        }
-    });
-    context.globalAlpha = 1;
-}
-
-/* The mean weight of each key, over the heads drawn. */
-function meanWeights(sides, row) {
-    const drawn = linkHeads(), mean = new Float64Array(sides.keys);
-    for (const head of drawn)
-        lineOf(state.item, head, row).weights.forEach((weight, key) => (mean[key] += weight / drawn.length));
-    return mean;
-}
-
-/* A block at each key, one strip for each head. */
-function drawKeyStrips(context, layout, sides, row, most) {
-    const drawn = linkHeads(), width = stripsWidth() / drawn.length;
+/* The lines of one row, as wide as their share of the largest weight, each with a block at its key. */
+function drawRowLinks(context, layout, row, weights, most) {
+    const widest = widestLine(layout), middle = layout.width / 2, from = linkRowY(layout, row), to = layout.width - layout.column;
     const height = Math.max(1, Math.min(layout.keyPitch - 2, LINK_PITCH - 4));
-    drawn.forEach((head, i) => {
-        const weights = lineOf(state.item, head, row).weights;
-        context.fillStyle = headColour(head);
-        for (let key = 0; key < sides.keys; key++) {
-            context.globalAlpha = Math.min(1, (weights[key] || 0) / most);
-            const left = layout.width - layout.column + 2 + i * width;
-            context.fillRect(left, linkKeyY(layout, key) - height / 2, width, height);
-        }
+    context.strokeStyle = context.fillStyle = headColour(state.head);
+    weights.forEach((weight, key) => {
+        const share = Math.min(1, Math.max(0, weight || 0) / most), y = linkKeyY(layout, key);
+        context.globalAlpha = share;
+        context.fillRect(to + 2, y - height / 2, STRIP, height);
+        if (!(share > 0.004)) return;
+        context.lineWidth = share * widest;
+        context.globalAlpha = 0.3 + 0.7 * share;
+        context.beginPath();
+        context.moveTo(layout.column, from);
+        context.bezierCurveTo(middle, from, middle, y, to, y);
+        context.stroke();
     });
     context.globalAlpha = 1;
 }
@@ -123,35 +86,28 @@ function drawLinkQueries(context, layout, sides, row) {
 }
 
 /* All keys where they have room; else those with the largest weights. */
-function drawLinkKeys(context, layout, sides, { row, key }) {
-    const mean = meanWeights(sides, row), many = layout.keyPitch < 14, indent = stripsWidth();
-    const ranked = Array.from(mean.keys()).sort((a, b) => mean[b] - mean[a] || a - b);
+function drawLinkKeys(context, layout, sides, weights, key) {
+    const many = layout.keyPitch < 14, ranked = Array.from(weights.keys()).sort((a, b) => weights[b] - weights[a] || a - b);
     const textOf = (i) => (many && sides.hasNames ? `${i + 1} ${sides.keyName(i)}` : sides.keyName(i));
     context.textAlign = 'left';
     context.textBaseline = 'middle';
     drawRankedLabels([key, ...ranked.filter((i) => i !== key)], layout.keyPitch, (i) => linkKeyY(layout, i),
         textOf, (i, text, y) => {
             setLabelInk(context, i === key);
-            if (i !== key) context.fillStyle = mean[i] > 0 ? colours().ink : colours().hatch;
-            const shown = clipText(context, text, layout.column - indent - 10);
-            context.fillText(shown, layout.width - layout.column + indent + 6, y);
+            if (i !== key) context.fillStyle = weights[i] > 0 ? colours().ink : colours().hatch;
+            const shown = clipText(context, text, layout.column - STRIP - 10);
+            context.fillText(shown, layout.width - layout.column + STRIP + 6, y);
         });
 }
-
-const allRowsFit = (sides) => sides.rows * sides.keys * linkHeads().length <= MOST_LINES;
 
 function drawLinks(canvas) {
     const sides = sidesNow(), { row } = sides.place, measure = canvas.getContext('2d');
     setFont(measure, labelFont());
     const layout = linksLayout(measure, roomOf.links, sides);
-    const context = prepareCanvas(canvas, layout.width, layout.height + 20), most = heaviest(row) || 1;
-    if (state.allRows && allRowsFit(sides))
-        for (let other = 0; other < sides.rows; other++)
-            if (other !== row) drawRowLinks(context, layout, sides, other, 0.4 / most);
-    drawRowLinks(context, layout, sides, row, 1 / most);
-    drawKeyStrips(context, layout, sides, row, most);
+    const context = prepareCanvas(canvas, layout.width, layout.height + 20), { weights } = lineOf(state.item, state.head, row), most = Math.max(0, ...weights.filter(Number.isFinite));
+    drawRowLinks(context, layout, row, weights, most || 1);
     drawLinkQueries(context, layout, sides, row);
-    drawLinkKeys(context, layout, sides, sides.place);
+    drawLinkKeys(context, layout, sides, weights, sides.place.key);
     byId('links-most').textContent = numberText(most);
     return { ...layout, sides };
 }

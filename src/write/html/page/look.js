@@ -5,7 +5,7 @@
  * 'query', a 'key', or a 'column' of numbers; so one choice of a query and a key marks its cell in all tables. */
 
 const state = {
-    item: 0, head: job.head, name: '', mode: 'after', layer: 'numbers', allHeads: false, allRows: false, byRow: false,
+    item: 0, head: job.head, name: '', mode: 'after', layer: 'numbers', byRow: false,
     at: { query: 0, key: 0, down: 0, across: 0 }, /* down and across: of columns */
     pointed: null, /* { name, row, column } under the pointer */
 };
@@ -195,7 +195,7 @@ const ROW_SENTENCES = {
     scaled: 'Each row is one query: its scores times the scale.',
     capped: 'Each row is one query: its scores, kept within the softcap.',
     masked: 'Each row is one query: a masked key has −∞.',
-    weights: 'Each row is one query: how it shares its attention among the keys; the shares add up to 1.',
+    weights: 'Each row is one token, the query: how it shares its attention among the tokens, the keys; a row adds up to 1.',
     entropy: 'Each row is one query: how evenly it looks at the keys: 0 for one key alone, log of their number for all alike.',
     dropped: 'Each row is one query: its weights after dropout.',
     context: 'Each row is one query: the sum of the values, each times its weight.',
@@ -205,6 +205,7 @@ const ROW_SENTENCES = {
 };
 
 function rowSentence(name) {
+    if (state.layer === 'gradients') return 'How much the loss changes for a small change of each number of this table.';
     const stem = /^W_(query|key|value)(\.weight)?$/.exec(name);
     if (stem) return `Each column makes one number of every ${stem[1]}: a token times this column, added up.`;
     if (/bias$/.test(name)) return 'One number for each column, added at the end.';

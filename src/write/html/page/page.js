@@ -14,7 +14,6 @@ function showLarge() {
     drawTable(canvas, shown, layout, { labels: true, place: cell, chosen: true, byRow });
     canvas.classList.toggle('editable', isEditable(state.name) && state.mode !== 'before');
     canvas.setAttribute('aria-label', `${nameText(state.name)}, ${shown.rows} rows, ${shown.columns} columns`);
-    showRowBars(shown, cell);
     drawLegend(shown, byRow);
 }
 
@@ -27,28 +26,6 @@ function showLargeText() {
     byId('by-row').parentElement.hidden = !isSquare(state.name) || shownTable(state.name).rows < 2;
     const lost = isEdited() && state.mode !== 'after' && shownTable(state.name).mode === 'after';
     byId('large-note').textContent = lost ? 'Before the edits this table had another shape.' : '';
-}
-
-const barColour = (number) => colours().stops[NEUTRAL + (number < 0 ? -2 : 2)];
-
-/* The chosen row as bars, where its numbers do not fit into the table. */
-function showRowBars(shown, { row, column }) {
-    const canvas = byId('row-bars'), { cell, left } = layouts.large, bars = cell < LEAST_NUMBERED && shown.columns > 1;
-    canvas.hidden = !bars;
-    if (!bars) return;
-    const height = 72, context = prepareCanvas(canvas, layouts.large.canvasWidth, height);
-    const scale = rowScale(shown, row), most = scale.most || 1, zero = shown.signs ? height / 2 : height - 2;
-    const room = shown.signs ? height / 2 - 2 : height - 4;
-    for (let i = 0; i < shown.columns; i++) {
-        const at = row * shown.columns + i, number = shown.numbers[at];
-        if (!Number.isFinite(number) || isHidden(shown, at)) continue;
-        const tall = Math.max(Math.abs(number) / most * room, number === 0 ? 0 : 0.5);
-        const width = Math.max(cell - (cell > 4 ? 1 : 0), 0.5);
-        context.fillStyle = i === column ? colours().ink : barColour(number);
-        context.fillRect(left + i * cell, number < 0 ? zero : zero - tall, width, tall);
-    }
-    context.fillStyle = colours().faint;
-    context.fillRect(left, zero, cell * shown.columns, 1);
 }
 
 /* The colours from least to most, and a masked cell. */
@@ -75,8 +52,6 @@ function showPointed() {
 
 function showLinks() {
     layouts.links = drawLinks(byId('links'));
-    byId('all-heads').parentElement.hidden = headsNow() < 2;
-    byId('all-rows').parentElement.hidden = layouts.links.sides.rows < 2 || !allRowsFit(layouts.links.sides);
 }
 
 /* Pictures first, then the elements: a picture drawn after them would make the browser lay out the page. */
@@ -255,13 +230,11 @@ function addItems() {
 }
 
 function addSwitches() {
-    for (const [id, name] of [['all-heads', 'allHeads'], ['all-rows', 'allRows'], ['by-row', 'byRow']]) {
-        byId(id).checked = state[name];
-        byId(id).addEventListener('change', () => {
-            state[name] = byId(id).checked;
-            show();
-        });
-    }
+    byId('by-row').checked = state.byRow;
+    byId('by-row').addEventListener('change', () => {
+        state.byRow = byId('by-row').checked;
+        show();
+    });
 }
 
 /* --- the header -------------------------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Long work in short pieces, so that nothing waits for it. A newer list replaces an older one of the same name. */
+/* Long work in short pieces, so that nothing but paper waits for it. A newer list replaces an older one of the same name. */
 
 const SLICE_MILLISECONDS = 8;
 const lists = new Map();
@@ -10,7 +10,7 @@ function runSlice(name, pieces, from) {
     do {
         if (from >= pieces.length) return void lists.delete(name);
         pieces[from++]();
-    } while (performance.now() < end);
+    } while (printing || performance.now() < end);
     setTimeout(() => runSlice(name, pieces, from), 0);
 }
 

@@ -14,7 +14,7 @@ let rootSizeNow = 16;
 /* A canvas of so many CSS pixels, sharp on any screen; its context draws in CSS pixels. Asks the browser for nothing
  * that would make it lay out the page. */
 function prepareCanvas(canvas, width, height) {
-    const ratio = Math.min(devicePixelRatio || 1, 3), size = `${width} ${height} ${ratio}`;
+    const ratio = printing ? 3 : Math.min(devicePixelRatio || 1, 3), size = `${width} ${height} ${ratio}`;
     const context = canvas.getContext('2d');
     if (canvas.size !== size) {
         canvas.size = size;
@@ -88,9 +88,9 @@ function largeLayout(context, width, shown) {
     const tallest = Math.max(280, Math.min(720, width)) / shown.rows;
     let cellHeight = Math.min(tallest, Math.max(Math.min(cell, 2.9 * rootSizeNow), Math.min(2.1 * rootSizeNow, tallest)));
     if (cellHeight >= 4) cellHeight = Math.floor(cellHeight);
-    const columnLabel = widestLabel(context, shown.columns, (column) => columnName(shown, column), most);
+    const columnLabel = widestLabel(context, shown.columns, (column) => (labelStep(cell) > 1 ? `${column + 1} ` : '') + columnName(shown, column), most);
     const upright = columnLabel > cell - 2;
-    const top = GAP + (upright ? Math.max(columnLabel, 24) : 16);
+    const top = GAP + (upright ? Math.max(columnLabel, 24) : rootSizeNow);
     const size = { width: cell * shown.columns, height: cellHeight * shown.rows };
     return { left, top, cell, cellHeight, upright, ...size, numberSize: cell < 36 ? 0.7 : 0.78 };
 }
@@ -194,12 +194,15 @@ function drawGrid(context, shown, layout) {
 
 /* --- numbers ----------------------------------------------------------------------------------------------------- */
 
+/* Whether two decimals say nothing of any number of a table. */
+const isSmall = ({ most }) => most !== 0 && most < 0.01;
+
 /* A number in a cell, by one rule for its table: all with exponents, or all with so many decimals; then "≈0" is a
  * number that is not 0 but rounds to it. */
 function cellText(shown, number, decimals = 2) {
     if (!Number.isFinite(number)) return numberText(number);
     const plus = shown.mode === 'difference' && number > 0 ? '+' : '', magnitude = Math.abs(number);
-    if (wantsExponent(shown.most)) return plus + signed(number, exponentDecimals(magnitude, Math.min(decimals, 1)));
+    if (isSmall(shown) || wantsExponent(shown.most)) return number === 0 ? '0' : plus + signed(number, exponentDecimals(magnitude, Math.min(decimals, 1)));
     const text = fixedDecimals(magnitude, decimals);
     return number !== 0 && !/[1-9]/.test(text) ? '≈0' : plus + signed(number, text);
 }
@@ -207,7 +210,7 @@ function cellText(shown, number, decimals = 2) {
 /* The ways to write a table's numbers, from the longest to the shortest. */
 const WRITINGS = [
     cellText, (shown, number) => cellText(shown, number).replace('0.', '.'), (shown, number) => cellText(shown, number, 1),
-    (shown, number) => cellText(shown, number, Math.abs(number) >= 10 ? 0 : 1).replace('0.', '.'),
+    (shown, number) => cellText(shown, number, shown.most >= 10 || isSmall(shown) ? 0 : 1).replace('0.', '.'),
 ];
 
 /* Whether a number says nothing: a masked weight, a difference of 0. */
@@ -217,14 +220,13 @@ function saysNothing(shown, at) {
     return shown.mode === 'difference' && (Number.isNaN(number) || !(Math.abs(number) >= 0.005));
 }
 
-/* The texts of all cells, in the first way in which all fit; in the last way, those that do not fit are left out. */
+/* The texts of all cells, in the first way in which all fit; none where there is no such way. */
 function cellTexts(context, shown, room) {
     const numbers = Array.from(shown.numbers), fits = (text) => textWidth(context, text) <= room;
     const isNew = (at) => shown.mode === 'difference' && shown.isNew[at] === 1;
     for (const writing of WRITINGS) {
         const texts = numbers.map((number, at) =>
             (isNew(at) ? 'new' : saysNothing(shown, at) ? '' : writing(shown, number)));
-        if (writing === WRITINGS[WRITINGS.length - 1]) return texts.map((text) => (fits(text) ? text : ''));
         if (texts.every(fits)) return texts;
     }
     return [];
@@ -323,7 +325,7 @@ function drawRowLabels(context, shown, layout, marked) {
 function drawColumnLabels(context, shown, layout, marked) {
     context.textBaseline = 'middle';
     eachLabel(shown.columns, layout.cell, marked, (column) => columnName(shown, column), (column, text, isMarked) => {
-        setLabelInk(context, isMarked, layout.upright ? Math.min(LABEL_TEXT, 0.8 * layout.cell / rootSizeNow) : LABEL_TEXT);
+        setLabelInk(context, isMarked, layout.upright ? Math.min(LABEL_TEXT, 0.8 * layout.cell * labelStep(layout.cell) / rootSizeNow) : LABEL_TEXT);
         context.save();
         context.translate(layout.left + (column + 0.5) * layout.cell, layout.top - GAP);
         if (layout.upright) context.rotate(-Math.PI / 2);

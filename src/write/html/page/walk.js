@@ -357,8 +357,9 @@ function figureCell(cell) {
     if (cell.label) return element('span', { class: 'walk-cell walk-label' }, cell.label);
     if (cell.bar !== undefined) return element('span', { class: 'walk-cell walk-bars' }, element('i', { style: `height: ${100 * Math.min(1, cell.bar || 0)}%` }));
     const table = walkTable(cell.name), hidden = cell.row !== undefined && isHidden(table, cell.row * table.columns + cell.column);
-    const colour = cellColour(walkValue(cell), hidden, shownTable(cell.name).scale);
-    return element('span', { class: 'walk-cell', style: `background: ${colourText(colour)}; color: ${inkOn(colour)}` }, walkText(cell));
+    const number = walkValue(cell), colour = cellColour(number, hidden, shownTable(cell.name).scale), text = walkText(cell);
+    const short = number !== 0 && !/[1-9]/.test(text) ? '≈0' : text.length > 5 && /\.\d\d$/.test(text) ? signed(number, fixedDecimals(Math.abs(number), 1)) : text;
+    return element('span', { class: 'walk-cell', style: `background: ${colourText(colour)}; color: ${inkOn(colour)}` }, short);
 }
 
 function figureRow({ how, label, cells }) {
