@@ -16,7 +16,7 @@ least=20
 [ -z "${ATTN_WHOLE-}" ] || least=100
 
 # each NAME: its files are in $scratch, result.json and others. Exit 2 of the first run is a rejection with a reason.
-again() { "$attn" "$mechanism" $input "$scratch/result.json" -f json | cmp -s - "$scratch/result.json"; }
+again() { "$attn" "$mechanism" $input "$scratch/result.json" -f json 2>"$scratch/said" | cmp -s - "$scratch/result.json"; }
 by_threads() { "$attn" "$@" --mistake "$name" --threads 3 -f json | cmp -s - "$scratch/result.json"; }
 in_parts() {
     "$attn" "$@" --mistake "$name" --part 1/2 -o "$scratch/1.safetensors" &&
@@ -63,6 +63,13 @@ job() { # MECHANISM OPTION...: a job in which every mistake is tried; $input are
         *) check "$name: $*: $(cat "$scratch/message")" false ;;
         esac
         made="$made $name"
+        case $name in
+        layer-norm-after | layer-out-normed)
+            again
+            check "$name: read back, it needs the checkpoint" grep -q 'there is no checkpoint$' "$scratch/said"
+            continue
+            ;;
+        esac
         check "$name: read back, the same bytes" again
         in_turn 0 && check "$name: by three threads" by_threads "$@" $input
         in_turn 1 && check "$name: in binary, too" binary_again "$@" $input

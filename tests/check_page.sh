@@ -132,12 +132,16 @@ while read -r name number module kind; do
     [ -z "$positions" ] || set -- "$@" --positions "$positions"
     [ ! -f $of/residual.npy ] || { set -- "$@" --residual && residual=residual; }
     case $name in
-        *-growing)
-            message=$("$attn" page layer $of/$residual.npy "$@" -o "$scratch/none.html" 2>&1)
-            check "no page of $name: $message" expr "$message" : '.* does not compute --query-growth;'
-            ;;
-        *) check "layer $number of $name" equations layer $of/$residual.npy "$@" --grad ones ;;
+        *-growing) lacks=--query-growth ;;
+        hunyuan-v1*) lacks='a norm after the rotation' ;;
+        *) lacks='' ;;
     esac
+    if [ -n "$lacks" ]; then
+        message=$("$attn" page layer $of/$residual.npy "$@" -o "$scratch/none.html" 2>&1)
+        check "no page of $name: $message" expr "$message" : ".* does not compute $lacks;"
+    else
+        check "layer $number of $name" equations layer $of/$residual.npy "$@" --grad ones
+    fi
 done <tests/layers/cases.txt
 falcon=tests/layers/falcon-rw
 check "the stages of Falcon's ALiBi" equations layer $falcon/hidden.npy -w $falcon --layer 1 --stages $every

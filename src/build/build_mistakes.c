@@ -107,7 +107,7 @@ static bool is_made_already(const struct build *build, enum mistake id)
     if (!is_of_result(build))
         return false;
     if (MISTAKES[id].slot == MISTAKE_SLOT_DRAW || MISTAKES[id].slot == MISTAKE_SLOT_LAYER)
-        return problem->parameters.given && build->weights == NULL;
+        return problem->parameters.given && build->weights == NULL && !layer_takes_norm_after(id);
     return mistake_dtype(id) == problem->rounding.dtype;
 }
 

@@ -288,7 +288,7 @@ static enum status read_module(struct reading *reading, struct layer *layer)
     return add_defaults(reading, layer, columns, plan.kv_heads);
 }
 
-static bool is_of_norm_after(enum mistake id)
+bool layer_takes_norm_after(enum mistake id)
 {
     return id == MISTAKE_LAYER_NORM_AFTER || id == MISTAKE_LAYER_OUT_NORMED;
 }
@@ -311,7 +311,7 @@ static enum status read_one(struct layer *layer, const struct options *options, 
         reading.adapter.mistake = (size_t)choice->form + 1;
     if (choice != NULL && choice->id == MISTAKE_LAYER_QUANTISED)
         reading.quantised.mistake = (size_t)choice->form + 1;
-    if (status == STATUS_OK && choice != NULL && is_of_norm_after(choice->id)) {
+    if (status == STATUS_OK && choice != NULL && layer_takes_norm_after(choice->id)) {
         naming = *chosen->naming;
         naming.norm = MISTAKES[choice->id].forms[(size_t)choice->form];
         module = *chosen;
@@ -447,7 +447,7 @@ enum status layer_change(struct layer *layer, const struct options *options, con
     if (reason == NULL && ((!own && layer_ask(&asked, layer, number, arena, error) != STATUS_OK) ||
                            read_one(&other, &asked, own ? choice : NULL, arena, error) != STATUS_OK))
         return error->status;
-    const bool of_norm = is_of_norm_after(choice->id);
+    const bool of_norm = layer_takes_norm_after(choice->id);
     if (reason == NULL && part == NULL && !of_norm)
         *layer = other;
     else if (reason == NULL && !copy_tensors(layer, arena, error))

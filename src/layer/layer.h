@@ -46,6 +46,9 @@ enum status layer_change(struct layer *layer, const struct options *options, con
 /* Whether a mistake takes only settings from another layer, and no tensors. */
 bool layer_takes_settings(enum mistake id);
 
+/* Whether it takes the norm after attention, which only the checkpoint has, and no result. */
+bool layer_takes_norm_after(enum mistake id);
+
 /* Changes the options to layer `number` instead of `layer`: --layer, and --module where its path has that number.
  * STATUS_SYSTEM where memory is short. */
 enum status layer_ask(struct options *options, const struct layer *layer, size_t number, struct arena *arena,
