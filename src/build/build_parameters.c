@@ -136,7 +136,7 @@ static enum status plan_parameters(const struct build *build)
         .order = build_draw_order(build),
         .as_matrix = problem->parameters_only && options->origin[OPTION_AS] != ORIGIN_DEFAULT
                          ? options->as == ORIENTATION_MATRIX
-                         : !INIT_ROWS[options->init].transposed,
+                         : !init_is_transposed(options->init),
     };
     plan_norms(build);
     return STATUS_OK;

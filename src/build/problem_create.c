@@ -108,8 +108,8 @@ static enum status apply_facts(const struct build *build)
 /* A result's query and key are already rotated and scaled: drops its settings of these steps. */
 static enum status forget_steps(const struct build *build)
 {
-    static const enum option_id STEPS[] = {OPTION_ROPE,         OPTION_ROPE_THETA,  OPTION_ROPE_COLUMNS,
-                                           OPTION_ROPE_SCALING, OPTION_ROPE_AXES,   OPTION_POSITIONS,
+    static const enum option_id STEPS[] = {OPTION_ROPE,         OPTION_ROPE_THETA, OPTION_ROPE_COLUMNS,
+                                           OPTION_ROPE_SCALING, OPTION_ROPE_AXES,  OPTION_POSITIONS,
                                            OPTION_SCALE_ON,     OPTION_QUERY_GROWTH};
     struct options *options = build->options;
     const struct input_file *inputs = build->inputs;

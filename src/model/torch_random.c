@@ -9,13 +9,6 @@
 /* FAR: beyond it a jump is faster than steps. */
 enum { PERIOD_OFFSET = 397, NORMAL_BLOCK = 16, FAR = 1 << 23 };
 
-const struct init_row INIT_ROWS[] = {
-    [INIT_LINEAR] = {true, true},  [INIT_RAND] = {false, false},
-    [INIT_RANDN] = {false, false}, [INIT_RAND_CENTRED] = {false, false},
-    [INIT_XAVIER] = {false, true}, [INIT_XAVIER_LINEAR] = {true, true},
-    [INIT_MHA] = {true, true},
-};
-
 static const double TWO_PI = 6.28318530717958647692;
 static const uint32_t MKL_MODULUS = 0x7fffffff; /* 2^31 - 1 */
 static const uint32_t MKL_MULTIPLIER = 1132489760;

@@ -148,15 +148,17 @@ void parameters_say_norms(struct parameters *parameters, const struct parameters
 
 /* --- drawn ------------------------------------------------------------------------------------------------------- */
 
-double parameters_bound(const struct parameters_plan *plan, enum projection_id id)
+void parameters_range(const struct parameters_plan *plan, enum projection_id id, double range[2])
 {
-    const bool out = id == PROJECTION_COUNT, one = plan->init == INIT_MHA && plan->d_key_in == plan->d_in;
+    const bool out = id == PROJECTION_COUNT, one = plan->init == INIT_MHA && plan->d_key_in == plan->d_in,
+               linear = plan->init == INIT_LINEAR || (out && plan->init != INIT_XAVIER_LINEAR);
     const size_t d_in = out ? plan->d_out : parameters_source_columns(plan, id),
                  d_out = out ? plan->d_out : (one ? 3 : 1) * parameters_columns(plan, id);
-    if (!out && !INIT_ROWS[plan->init].sized)
-        return 0.5;
-    const bool linear = plan->init == INIT_LINEAR || (out && plan->init != INIT_XAVIER_LINEAR);
-    return sqrt(3.0) * (linear ? sqrt(2.0 / (1 + 5)) / sqrt((double)d_in) : sqrt(2.0 / (double)(d_in + d_out)));
+    const double bound =
+        sqrt(3.0) * (linear ? sqrt(2.0 / (1 + 5)) / sqrt((double)d_in) : sqrt(2.0 / (double)(d_in + d_out)));
+    const bool sized = linear || plan->init == INIT_XAVIER || init_is_transposed(plan->init);
+    range[0] = sized ? -bound : plan->init == INIT_RAND_CENTRED ? -0.5 : 0;
+    range[1] = sized ? bound : range[0] + 1;
 }
 
 struct parameters_order parameters_order(const struct parameters_plan *plan)
@@ -175,19 +177,23 @@ struct parameters_order parameters_order(const struct parameters_plan *plan)
     return (struct parameters_order){0, count, count + out, all};
 }
 
-/* Draws a weight, by torch.randn or uniform on [from, to), stored as the plan's modules store it. */
-static enum status draw_weight(struct projection *projection, size_t d_in, size_t d_out, bool transposed,
-                               const double *from_to, struct torch_random *generator, struct arena *arena,
-                               struct error *error)
+/* Draws a weight, by torch.randn or uniform, stored as the plan's modules store it. */
+static enum status draw_weight(struct projection *projection, enum projection_id id, const struct parameters_plan *plan,
+                               struct torch_random *generator, struct arena *arena, struct error *error)
 {
-    const size_t shape[] = {transposed ? d_out : d_in, transposed ? d_in : d_out};
-    projection->transposed = transposed;
+    const bool out = id == PROJECTION_COUNT;
+    const size_t d_in = out ? plan->d_out : parameters_source_columns(plan, id),
+                 d_out = out ? plan->d_out : parameters_columns(plan, id);
+    projection->transposed = out || init_is_transposed(plan->init);
+    const size_t shape[] = {projection->transposed ? d_out : d_in, projection->transposed ? d_in : d_out};
+    double range[2];
+    parameters_range(plan, id, range);
     if (tensor_create(&projection->weight, DTYPE_F32, 2, shape, arena, error) != STATUS_OK)
         return error->status;
-    if (from_to == NULL)
+    if (plan->init == INIT_RANDN && !out)
         torch_random_normal(generator, projection->weight.data, d_in * d_out);
     else
-        torch_random_uniform(generator, (float)from_to[0], (float)from_to[1], projection->weight.data, d_in * d_out);
+        torch_random_uniform(generator, (float)range[0], (float)range[1], projection->weight.data, d_in * d_out);
     return STATUS_OK;
 }
 
@@ -234,10 +240,7 @@ static enum status draw_projection(struct projection *projection, enum projectio
 {
     *projection = (struct projection){0};
     const size_t d_in = parameters_source_columns(plan, id), d_out = parameters_columns(plan, id);
-    const double bound = parameters_bound(plan, id), middle = plan->init == INIT_RAND ? 0.5 : 0;
-    const double from_to[] = {middle - bound, middle + bound};
-    enum status status = draw_weight(projection, d_in, d_out, INIT_ROWS[plan->init].transposed,
-                                     plan->init == INIT_RANDN ? NULL : from_to, generator, arena, error);
+    enum status status = draw_weight(projection, id, plan, generator, arena, error);
     if (status == STATUS_OK && plan->init == INIT_LINEAR && plan->qkv_bias)
         status = draw_bias(projection, d_in, d_out, generator, arena, error);
     if (status == STATUS_OK && projection->transposed == plan->as_matrix)
@@ -245,9 +248,12 @@ static enum status draw_projection(struct projection *projection, enum projectio
     return status == STATUS_OK ? widen(projection, plan->dtype, arena, error) : status;
 }
 
-/* Moves a generator to a number of the stream, counted from `start`. */
-static void seek(struct torch_random *generator, const struct torch_random *start, uint64_t to)
+/* Moves a generator to a number of the stream, counted from `start`, unless modules draw one after the other. */
+static void seek(struct torch_random *generator, const struct parameters_plan *plan, const struct torch_random *start,
+                 uint64_t to)
 {
+    if (parameters_order(plan).projections == 0)
+        return;
     *generator = *start;
     torch_random_skip(generator, to);
 }
@@ -256,15 +262,10 @@ static enum status draw_out(struct projection *out, const struct parameters_plan
                             const struct torch_random *start, struct torch_random *generator, struct arena *arena,
                             struct error *error)
 {
-    const struct parameters_order order = parameters_order(plan);
-    const double bound = parameters_bound(plan, PROJECTION_COUNT), from_to[] = {-bound, bound};
-    const bool mixed = order.projections > 0; /* not simply one after the other */
-    if (mixed)
-        seek(generator, start, order.out);
-    if (draw_weight(out, plan->d_out, plan->d_out, true, from_to, generator, arena, error) != STATUS_OK)
+    seek(generator, plan, start, parameters_order(plan).out);
+    if (draw_weight(out, PROJECTION_COUNT, plan, generator, arena, error) != STATUS_OK)
         return error->status;
-    if (mixed)
-        seek(generator, start, order.out_bias);
+    seek(generator, plan, start, parameters_order(plan).out_bias);
     if (draw_bias(out, plan->d_out, plan->d_out, generator, arena, error) != STATUS_OK)
         return error->status;
     if (plan->init == INIT_MHA)
@@ -294,8 +295,7 @@ enum status parameters_draw(struct parameters *parameters, const struct paramete
         }
     if (plan->has_out && draw_out(&parameters->out, plan, &start, generator, arena, error) != STATUS_OK)
         return error->status;
-    if (order.projections > 0)
-        seek(generator, &start, order.end);
+    seek(generator, plan, &start, order.end);
     return STATUS_OK;
 }
 

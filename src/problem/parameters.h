@@ -113,9 +113,9 @@ bool parameters_find(const struct parameters *parameters, bool stacked, const ch
 size_t parameters_columns(const struct parameters_plan *plan, enum projection_id id);
 size_t parameters_source_columns(const struct parameters_plan *plan, enum projection_id id);
 
-/* The bound of drawn uniform weights; of out_proj: id PROJECTION_COUNT. nn.Linear: He et al. 2015 with a = sqrt(5);
- * xavier: Glorot and Bengio 2010. */
-double parameters_bound(const struct parameters_plan *plan, enum projection_id id);
+/* The range of drawn uniform weights, (0, 1) for torch.randn; of out_proj: id PROJECTION_COUNT. nn.Linear: He et al.
+ * 2015 with a = sqrt(5); xavier: Glorot and Bengio 2010. */
+void parameters_range(const struct parameters_plan *plan, enum projection_id id, double range[2]);
 
 /* Where in the stream of a module's first draws out_proj and its bias are, and where the projections begin. */
 struct parameters_order {

@@ -14,17 +14,16 @@
 static void set_place(struct screen_place *place, size_t start, size_t d_in, size_t columns,
                       const struct parameters_plan *plan, enum projection_id id, size_t bias)
 {
-    const bool linear = id == PROJECTION_COUNT || INIT_ROWS[plan->init].transposed;
-    const double bound = parameters_bound(plan, id);
-    const bool normal = id != PROJECTION_COUNT && plan->init == INIT_RANDN,
-               positive = id != PROJECTION_COUNT && plan->init == INIT_RAND;
+    const bool linear = id == PROJECTION_COUNT || init_is_transposed(plan->init);
+    double range[2];
+    parameters_range(plan, id, range);
     *place = (struct screen_place){.start = start,
                                    .columns = columns,
                                    .bias = bias,
                                    .column_step = linear ? d_in : 1,
                                    .input_step = linear ? 1 : columns,
-                                   .from = normal || positive ? 0 : -bound,
-                                   .width = normal ? 1 : 2 * bound,
+                                   .from = range[0],
+                                   .width = range[1] - range[0],
                                    .bias_bound = plan->init == INIT_MHA ? 0 : 1 / sqrt((double)d_in)};
 }
 
