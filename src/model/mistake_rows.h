@@ -1290,6 +1290,8 @@ ROW(SINKS_PER_KEY_HEAD, SINKS, .name = "sinks-per-key-head", .section = "attn-sd
     .numpy = "sinks[:, None]  # (H,), one per query head",
     .c = "sink[h], not sink[h / group]",
     .unseen = "heads do not share keys")
+ROW(SINKS_OTHER_HEAD, SINKS, .name = "sinks-other-head", .alone = true, .unseen = "all sinks are equal",
+    .sentence = "each head takes the sink of another head", SINK_FIXES, .forms = MISTAKE_FORMS("first", "reversed"))
 ROW(SINKS_MAXIMUM_MISSING, SINKS, .name = "sinks-maximum-missing",
     .sentence = "the row maximum is not subtracted from the sinks", SINK_FIXES, .unseen = "the row maximum is 0")
 ROW(SINKS_PER_TILE, SINKS, .name = "sinks-per-tile",
