@@ -391,7 +391,7 @@ static bool is_rare(enum init init, enum init asked)
 }
 
 /* Lists each way to draw the parameters, with each number of columns, the nearest first; then other heads. Rare ways
- * only where the other settings are as asked, and for no mistake. */
+ * only where the other settings are as asked, with no mistake and no module before. */
 static size_t list_near(const struct why *why, enum why_depth depth, struct variation near[MOST_NEAR])
 {
     const bool orders = depth == WHY_NEAR || depth == WHY_BOTH, rare = depth == WHY_NEAR || depth == WHY_FAR;
@@ -933,8 +933,7 @@ static enum status try_modules(struct why *why, const struct variation *near, si
         for (size_t i = 0; i < near_count && why->count == 0 && why->error->status == STATUS_OK; i++) {
             const struct variation *way = &near[i];
             if ((is_of_size(way, &asked) || !STEPS[step].of_size) &&
-                (way->init == asked.init || !STEPS[step].of_init) &&
-                (!is_rare(way->init, asked.init) || !STEPS[step].of_size) &&
+                (way->init == asked.init || !STEPS[step].of_init) && !is_rare(way->init, asked.init) &&
                 try_streams(why, way, STEPS[step].kind, streams,
                             fmin(STEPS[step].share * why->budget.most, fmax(1, why->budget.most - why->budget.done)),
                             STEPS[step].guesses) == STATUS_OK)
