@@ -777,6 +777,7 @@ static const struct {
     {BOOK, {"draw-seed:42"}, " 42"},
     {BOOK, {"draw-skip:48"}, "--skip 48"},
     {BOOK, {"draw-rand"}, "--init rand"},
+    {BOOK, {"draw-init:xavier-linear"}, "--init xavier-linear"},
     {BOOK_SPLIT, {"draw-seed:42"}, " 42"},
     {BOOK_SPLIT, {"draw-skip:48"}, "--skip 48"},
     {BOOK_SPLIT, {"draw-stacked"}, "--stacked"},

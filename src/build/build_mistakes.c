@@ -50,7 +50,7 @@ static const char *why_not_drawn(const struct build *build, const struct options
         return "heads share key and value";
     if (options->qkv_bias && options->init != INIT_LINEAR &&
         (options->init != before->init || options->qkv_bias != before->qkv_bias))
-        return "torch.rand and torch.randn draw no biases";
+        return "no other way to draw has biases";
     if (options->stacked && options->kv_heads > 0 && options->kv_heads != options->heads)
         return "each stacked head has its own key and value";
     if (!options->stacked && options->heads > 0 && options->d_out % options->heads > 0)
@@ -79,7 +79,8 @@ static enum status check_draws(const struct build *build, const struct options *
     ROW(LINEAR, init, INIT_LINEAR) ROW(RAND, init, INIT_RAND) ROW(RANDN, init, INIT_RANDN) \
     ROW(SEED, seed, (uint64_t)form) ROW(SKIP, skip, (uint64_t)form) ROW(D_OUT, d_out, (uint64_t)form) \
     ROW(BIAS, qkv_bias, true) ROW(BIAS_MISSING, qkv_bias, false) ROW(HEADS, heads, (uint64_t)form) \
-    ROW(SPLIT, stacked, false) ROW(STACKED, stacked, true) ROW(MKL, rng, TORCH_RANDOM_MKL)
+    ROW(SPLIT, stacked, false) ROW(STACKED, stacked, true) ROW(MKL, rng, TORCH_RANDOM_MKL) \
+    ROW(INIT, init, (enum init)(INIT_RAND_CENTRED + (int)form))
 /* clang-format on */
 #define CHANGE_OPTION(id, option, value)      \
     if (has(build, MISTAKE_DRAW_##id, &form)) \

@@ -136,10 +136,26 @@ static enum status plan_parameters(const struct build *build)
         .order = build_draw_order(build),
         .as_matrix = problem->parameters_only && options->origin[OPTION_AS] != ORIGIN_DEFAULT
                          ? options->as == ORIENTATION_MATRIX
-                         : options->init != INIT_LINEAR,
+                         : !init_is_transposed(options->init),
     };
     plan_norms(build);
     return STATUS_OK;
+}
+
+/* nn.MultiheadAttention has as many columns as its inputs, and an output projection. */
+static enum status check_mha(const struct build *build)
+{
+    const struct parameters_plan *plan = &build->problem->plan;
+    if (plan->has_out && plan->groups == 1 && plan->d_out == plan->d_in)
+        return STATUS_OK;
+    for (size_t i = 0; i < build->options->mistake_count; i++)
+        if (build->options->mistakes[i].id == MISTAKE_DRAW_INIT)
+            return error_usage(build->error, "%s: draw-init cannot be made here: this is no nn.MultiheadAttention",
+                               BUILD_PLACE(build, OPTION_MISTAKE));
+    return error_usage(build->error,
+                       "%s mha needs multihead with --d-out %zu, the width of the inputs, without --stacked or "
+                       "--kv-heads, as nn.MultiheadAttention is",
+                       BUILD_PLACE(build, OPTION_INIT), plan->d_in);
 }
 
 enum status build_parameters(const struct build *build)
@@ -162,8 +178,10 @@ enum status build_parameters(const struct build *build)
     if (plan_parameters(build) != STATUS_OK || (given && take_parameters(build, input) != STATUS_OK))
         return build->error->status;
     if (!given && options->qkv_bias && options->init != INIT_LINEAR)
-        return error_usage(build->error, "%s needs --init linear: torch.rand and torch.randn draw no bias",
+        return error_usage(build->error, "%s needs --init linear: no other way to draw has a bias",
                            BUILD_PLACE(build, OPTION_QKV_BIAS));
+    if (!given && options->init == INIT_MHA && check_mha(build) != STATUS_OK)
+        return build->error->status;
     if (check_division(build) != STATUS_OK)
         return build->error->status;
     problem->size.d_head = problem->plan.stacked ? problem->plan.d_out : problem->plan.d_out / problem->size.heads;

@@ -84,7 +84,7 @@
         .initial = "0", .rare = RARE, .help = "draws to throw away after seeding") \
     ROW(INIT, init, CHOICE(enum init, INITS), ABILITY_DRAWS, .name = "init", .argument = "HOW", .setting = true, \
         .foreign = "initialization initializer kernelinitializer", \
-        .initial = "linear", .help = "draw matrices as nn.Linear, torch.rand, torch.randn") \
+        .initial = "linear", .help = "draw matrices as nn.Linear, torch.rand and others") \
     ROW(RNG, rng, CHOICE(enum torch_random_build, TORCH_RANDOM_BUILDS), ABILITY_RUNS, .name = "rng", .argument = "BUILD", \
         .setting = true, .initial = "torch", .rare = RARE, .help = "which build of PyTorch to reproduce") \
     ROW(D_OUT, d_out, WHOLE(1, 1 << 20), ABILITY_DRAWS, .name = "d-out", .letter = 'd', .argument = "N", .setting = true, \

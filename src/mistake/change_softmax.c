@@ -116,7 +116,7 @@ static const char NO_SINKS[] = "there are no sinks";
 
 CHANGE_WHERE(SINKS_MISSING, mask->sinks != NULL, NO_SINKS, mask->sinks = NULL)
 
-/* Gives the changed problem its own sinks: of the first of `share` heads, times a factor, and more. */
+/* Gives the changed problem its own sinks: of the first of `share` heads (0: reversed), times a factor, and more. */
 static const char *change_sinks(struct recipe *recipe, size_t share, double factor, double more)
 {
     struct mask *mask = &recipe->problem.mask;
@@ -124,13 +124,14 @@ static const char *change_sinks(struct recipe *recipe, size_t share, double fact
         return NO_SINKS;
     double *sinks = arena_allocate(recipe->arena, recipe->problem.size.heads, sizeof *sinks, recipe->error);
     for (size_t head = 0; head < recipe->problem.size.heads && sinks != NULL; head++)
-        sinks[head] = mask->sinks[head / share] * factor + more;
+        sinks[head] = mask->sinks[share > 0 ? head / share : recipe->problem.size.heads - 1 - head] * factor + more;
     mask->sinks = sinks;
     return NULL;
 }
 
 CHANGE(SINKS_REPEATED, change_sinks(recipe, 1, 1, log(form)))
 CHANGE(SINKS_BASE_2, change_sinks(recipe, 1, log(2), 0))
+CHANGE(SINKS_OTHER_HEAD, change_sinks(recipe, form == 0 ? problem->size.heads : 0, 1, 0))
 CHANGE(SINKS_NEGATIVE, change_sinks(recipe, 1, -1, 0))
 CHANGE(SINKS_ZERO, change_sinks(recipe, 1, 0, 0))
 CHANGE(SINKS_SCALED, change_sinks(recipe, 1, problem->scaling.factor * problem->scaling.query_factor, 0))

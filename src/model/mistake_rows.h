@@ -1290,6 +1290,8 @@ ROW(SINKS_PER_KEY_HEAD, SINKS, .name = "sinks-per-key-head", .section = "attn-sd
     .numpy = "sinks[:, None]  # (H,), one per query head",
     .c = "sink[h], not sink[h / group]",
     .unseen = "heads do not share keys")
+ROW(SINKS_OTHER_HEAD, SINKS, .name = "sinks-other-head", .alone = true, .unseen = "all sinks are equal",
+    .sentence = "each head takes the sink of another head", SINK_FIXES, .forms = MISTAKE_FORMS("first", "reversed"))
 ROW(SINKS_MAXIMUM_MISSING, SINKS, .name = "sinks-maximum-missing",
     .sentence = "the row maximum is not subtracted from the sinks", SINK_FIXES, .unseen = "the row maximum is 0")
 ROW(SINKS_PER_TILE, SINKS, .name = "sinks-per-tile",
@@ -1403,6 +1405,10 @@ ROW(DRAW_LINEAR, DRAW, .name = "draw-linear", .section = "attn-lessons: torch.ra
 ROW(DRAW_RANDN, DRAW, .name = "draw-randn", .section = "attn: Parameters", .unseen = "you asked for it",
     .sentence = "torch.randn draws the matrices, but you asked attn for another way",
     .pytorch = "nn.Linear(d_in, d_out, bias=False); or run attn with --init randn")
+ROW(DRAW_INIT, DRAW, .name = "draw-init", .section = "attn: Parameters", .unseen = "you asked for it",
+    .sentence = "the matrices are initialised in another way than you asked attn for",
+    .pytorch = "nn.Linear(d_in, d_out, bias=False); or run attn with --init, and the way",
+    .forms = MISTAKE_FORMS("rand-centred", "xavier", "xavier-linear", "mha"))
 ROW(DRAW_ORDER, DRAW, .name = "draw-order",
     .sentence = "the matrices of query, key and value are drawn in a different order",
     .pytorch = "in __init__: self.W_query first, then self.W_key, then self.W_value",

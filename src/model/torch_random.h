@@ -22,10 +22,20 @@
 
 enum torch_random_build { TORCH_RANDOM_BUILDS(CHOICE_ID) };
 
-/* How to draw a projection: as nn.Linear does, by torch.rand or by torch.randn. */
-#define INITS(ROW) ROW(INIT_LINEAR, "linear") ROW(INIT_RAND, "rand") ROW(INIT_RANDN, "randn")
+/* How to draw a projection: as nn.Linear does, by torch.rand, torch.randn, torch.rand - 0.5, by nn.init.xavier_uniform_
+ * of (d_in, d_out), or of the weights of finished nn.Linear modules, and as nn.MultiheadAttention does. */
+#define INITS(ROW)                                                                               \
+    ROW(INIT_LINEAR, "linear") ROW(INIT_RAND, "rand") ROW(INIT_RANDN, "randn")                   \
+    ROW(INIT_RAND_CENTRED, "rand-centred") ROW(INIT_XAVIER, "xavier")                            \
+    ROW(INIT_XAVIER_LINEAR, "xavier-linear") ROW(INIT_MHA, "mha")
 
 enum init { INITS(CHOICE_ID) };
+
+/* Whether weights are (d_out, d_in), as nn.Linear stores them. */
+static inline bool init_is_transposed(enum init init)
+{
+    return init < INIT_RAND || init > INIT_XAVIER;
+}
 
 enum { TORCH_RANDOM_WORDS = 624 };
 

@@ -148,37 +148,63 @@ void parameters_say_norms(struct parameters *parameters, const struct parameters
 
 /* --- drawn ------------------------------------------------------------------------------------------------------- */
 
-static enum status draw_linear(struct projection *projection, size_t d_in, size_t d_out, bool bias,
+void parameters_range(const struct parameters_plan *plan, enum projection_id id, double range[2])
+{
+    const bool out = id == PROJECTION_COUNT, one = plan->init == INIT_MHA && plan->d_key_in == plan->d_in,
+               linear = plan->init == INIT_LINEAR || (out && plan->init != INIT_XAVIER_LINEAR);
+    const size_t d_in = out ? plan->d_out : parameters_source_columns(plan, id),
+                 d_out = out ? plan->d_out : (one ? 3 : 1) * parameters_columns(plan, id);
+    const double bound =
+        sqrt(3.0) * (linear ? sqrt(2.0 / (1 + 5)) / sqrt((double)d_in) : sqrt(2.0 / (double)(d_in + d_out)));
+    const bool sized = linear || plan->init == INIT_XAVIER || init_is_transposed(plan->init);
+    range[0] = sized ? -bound : plan->init == INIT_RAND_CENTRED ? -0.5 : 0;
+    range[1] = sized ? bound : range[0] + 1;
+}
+
+struct parameters_order parameters_order(const struct parameters_plan *plan)
+{
+    const uint64_t out = plan->has_out ? (uint64_t)plan->d_out * plan->d_out : 0,
+                   bias = plan->has_out ? plan->d_out : 0;
+    uint64_t count = 0;
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++)
+        count += (uint64_t)plan->module_count * parameters_columns(plan, id) *
+                 (parameters_source_columns(plan, id) + (plan->init == INIT_LINEAR && plan->qkv_bias));
+    const uint64_t all = count + out + bias;
+    if (plan->init == INIT_MHA) /* out_proj is made first */
+        return (struct parameters_order){out + bias, 0, out, all};
+    if (plan->init == INIT_XAVIER_LINEAR) /* each weight again, after all modules */
+        return (struct parameters_order){all, all + count, count + out, all + count + out};
+    return (struct parameters_order){0, count, count + out, all};
+}
+
+/* Draws a weight, by torch.randn or uniform, stored as the plan's modules store it. */
+static enum status draw_weight(struct projection *projection, enum projection_id id, const struct parameters_plan *plan,
                                struct torch_random *generator, struct arena *arena, struct error *error)
 {
-    const size_t shape[] = {d_out, d_in};
-    projection->transposed = true;
+    const bool out = id == PROJECTION_COUNT;
+    const size_t d_in = out ? plan->d_out : parameters_source_columns(plan, id),
+                 d_out = out ? plan->d_out : parameters_columns(plan, id);
+    projection->transposed = out || init_is_transposed(plan->init);
+    const size_t shape[] = {projection->transposed ? d_out : d_in, projection->transposed ? d_in : d_out};
+    double range[2];
+    parameters_range(plan, id, range);
     if (tensor_create(&projection->weight, DTYPE_F32, 2, shape, arena, error) != STATUS_OK)
         return error->status;
-    /* nn.Linear's first weights, He et al. 2015 with a = sqrt(5): within +-sqrt(3) sqrt(2 / (1 + 5)) / sqrt(d_in) */
-    const float weight_bound = (float)(sqrt(3.0) * (sqrt(2.0 / (1 + 5)) / sqrt((double)d_in)));
-    torch_random_uniform(generator, -weight_bound, weight_bound, projection->weight.data,
-                         tensor_count(&projection->weight));
-    if (!bias)
-        return STATUS_OK;
-    if (tensor_create(&projection->bias, DTYPE_F32, 1, shape, arena, error) != STATUS_OK)
-        return error->status;
-    const float bias_bound = (float)(1 / sqrt((double)d_in));
-    torch_random_uniform(generator, -bias_bound, bias_bound, projection->bias.data, d_out);
+    if (plan->init == INIT_RANDN && !out)
+        torch_random_normal(generator, projection->weight.data, d_in * d_out);
+    else
+        torch_random_uniform(generator, (float)range[0], (float)range[1], projection->weight.data, d_in * d_out);
     return STATUS_OK;
 }
 
-static enum status draw_matrix(struct projection *projection, size_t d_in, size_t d_out, bool normal,
-                               struct torch_random *generator, struct arena *arena, struct error *error)
+/* Draws a bias as nn.Linear does. */
+static enum status draw_bias(struct projection *projection, size_t d_in, size_t d_out, struct torch_random *generator,
+                             struct arena *arena, struct error *error)
 {
-    const size_t shape[] = {d_in, d_out};
-    if (tensor_create(&projection->weight, DTYPE_F32, 2, shape, arena, error) != STATUS_OK)
-        return error->status;
-    if (normal)
-        torch_random_normal(generator, projection->weight.data, d_in * d_out);
-    else
-        torch_random_uniform(generator, 0, 1, projection->weight.data, d_in * d_out);
-    return STATUS_OK;
+    const float bound = (float)(1 / sqrt((double)d_in));
+    if (tensor_create(&projection->bias, DTYPE_F32, 1, &d_out, arena, error) == STATUS_OK)
+        torch_random_uniform(generator, -bound, bound, projection->bias.data, d_out);
+    return error->status;
 }
 
 /* Transposes the stored weight, drawn in float32. */
@@ -212,16 +238,39 @@ static enum status draw_projection(struct projection *projection, enum projectio
                                    const struct parameters_plan *plan, struct torch_random *generator,
                                    struct arena *arena, struct error *error)
 {
-    enum status status;
     *projection = (struct projection){0};
     const size_t d_in = parameters_source_columns(plan, id), d_out = parameters_columns(plan, id);
-    if (plan->init == INIT_LINEAR)
-        status = draw_linear(projection, d_in, d_out, plan->qkv_bias, generator, arena, error);
-    else
-        status = draw_matrix(projection, d_in, d_out, plan->init == INIT_RANDN, generator, arena, error);
+    enum status status = draw_weight(projection, id, plan, generator, arena, error);
+    if (status == STATUS_OK && plan->init == INIT_LINEAR && plan->qkv_bias)
+        status = draw_bias(projection, d_in, d_out, generator, arena, error);
     if (status == STATUS_OK && projection->transposed == plan->as_matrix)
         status = transpose(projection, arena, error);
     return status == STATUS_OK ? widen(projection, plan->dtype, arena, error) : status;
+}
+
+/* Moves a generator to a number of the stream, counted from `start`, unless modules draw one after the other. */
+static void seek(struct torch_random *generator, const struct parameters_plan *plan, const struct torch_random *start,
+                 uint64_t to)
+{
+    if (parameters_order(plan).projections == 0)
+        return;
+    *generator = *start;
+    torch_random_skip(generator, to);
+}
+
+static enum status draw_out(struct projection *out, const struct parameters_plan *plan,
+                            const struct torch_random *start, struct torch_random *generator, struct arena *arena,
+                            struct error *error)
+{
+    seek(generator, plan, start, parameters_order(plan).out);
+    if (draw_weight(out, PROJECTION_COUNT, plan, generator, arena, error) != STATUS_OK)
+        return error->status;
+    seek(generator, plan, start, parameters_order(plan).out_bias);
+    if (draw_bias(out, plan->d_out, plan->d_out, generator, arena, error) != STATUS_OK)
+        return error->status;
+    if (plan->init == INIT_MHA)
+        memset(out->bias.data, 0, plan->d_out * sizeof(float));
+    return widen(out, plan->dtype, arena, error);
 }
 
 enum status parameters_draw(struct parameters *parameters, const struct parameters_plan *plan,
@@ -229,7 +278,10 @@ enum status parameters_draw(struct parameters *parameters, const struct paramete
 {
     static const char LETTERS[] = "qkv";
     *parameters = (struct parameters){.module_count = plan->module_count};
+    const struct parameters_order order = parameters_order(plan);
+    const struct torch_random start = *generator;
     parameters_say_norms(parameters, plan);
+    torch_random_skip(generator, order.projections);
     parameters->modules = arena_allocate(arena, plan->module_count, sizeof parameters->modules[0], error);
     if (parameters->modules == NULL)
         return error->status;
@@ -241,23 +293,18 @@ enum status parameters_draw(struct parameters *parameters, const struct paramete
                 STATUS_OK)
                 return error->status;
         }
-    if (!plan->has_out)
-        return STATUS_OK;
-    if (draw_linear(&parameters->out, plan->d_out, plan->d_out, true, generator, arena, error) != STATUS_OK)
+    if (plan->has_out && draw_out(&parameters->out, plan, &start, generator, arena, error) != STATUS_OK)
         return error->status;
-    return widen(&parameters->out, plan->dtype, arena, error);
+    seek(generator, plan, &start, order.end);
+    return STATUS_OK;
 }
 
 enum status parameters_pass(const struct parameters_plan *plan, struct torch_random *generator, struct error *error)
 {
     struct arena scratch = {0};
     struct parameters drawn;
-    uint64_t count = plan->has_out ? (uint64_t)plan->d_out * (plan->d_out + 1) : 0;
-    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++)
-        count += (uint64_t)plan->module_count * parameters_columns(plan, id) *
-                 (parameters_source_columns(plan, id) + (plan->init == INIT_LINEAR && plan->qkv_bias));
     if (plan->init != INIT_RANDN) /* one output for each number */
-        torch_random_skip(generator, count);
+        torch_random_skip(generator, parameters_order(plan).end);
     else
         parameters_draw(&drawn, plan, generator, &scratch, error);
     arena_free(&scratch);

@@ -113,6 +113,16 @@ bool parameters_find(const struct parameters *parameters, bool stacked, const ch
 size_t parameters_columns(const struct parameters_plan *plan, enum projection_id id);
 size_t parameters_source_columns(const struct parameters_plan *plan, enum projection_id id);
 
+/* The range of drawn uniform weights, (0, 1) for torch.randn; of out_proj: id PROJECTION_COUNT. nn.Linear: He et al.
+ * 2015 with a = sqrt(5); xavier: Glorot and Bengio 2010. */
+void parameters_range(const struct parameters_plan *plan, enum projection_id id, double range[2]);
+
+/* Where in the stream of a module's first draws out_proj and its bias are, and where the projections begin. */
+struct parameters_order {
+    uint64_t projections, out, out_bias, end;
+};
+struct parameters_order parameters_order(const struct parameters_plan *plan);
+
 /* parameters_eps: eps if `said` is not below 0, else the kind's default in PyTorch's and transformers' classes.
  * parameters_say_norms: sets the plan's norms, without weights, NORM_NONE where the plan has none. */
 double parameters_eps(double said, enum norm_kind kind);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAST_SKIP = 1000, LAST_SEED = 9999, MOST_SIZES = 4, MOST_NEAR = 384, CHUNK = 128, ORDERS = 5 };
+enum { LAST_SKIP = 1000, LAST_SEED = 9999, MOST_SIZES = 4, MOST_NEAR = 384, MOST_WAYS = 9, CHUNK = 128, ORDERS = 5 };
 
 /* Settings that may differ from the user's. */
 struct variation {
@@ -89,7 +89,10 @@ static void apply(const struct why *why, const struct variation *variation, stru
     job->names.count = 0;
     if (variation->init != asked.init) {
         job->options.init = variation->init;
-        say(job, OPTION_INIT, INITS_NAMED[variation->init], 0);
+        if (variation->init < INIT_RAND_CENTRED)
+            say(job, OPTION_INIT, INITS_NAMED[variation->init], 0);
+        else
+            say(job, OPTION_INIT, MISTAKE_DRAW_INIT, variation->init - INIT_RAND_CENTRED);
     }
     if (variation->stacked != asked.stacked) {
         job->options.stacked = variation->stacked;
@@ -364,12 +367,13 @@ static bool may_draw_parameters(const struct why *why)
 }
 
 /* Ways to draw a matrix: as asked, then the others, those of nn.Linear first. */
-static size_t list_ways(const struct variation *asked, struct variation ways[5])
+static size_t list_ways(const struct variation *asked, struct variation ways[MOST_WAYS])
 {
     static const struct {
         enum init init;
         bool bias;
-    } WAYS[] = {{INIT_LINEAR, true}, {INIT_LINEAR, false}, {INIT_RAND, false}, {INIT_RANDN, false}};
+    } WAYS[] = {{INIT_LINEAR, true},  {INIT_LINEAR, false},        {INIT_RAND, false}, {INIT_RANDN, false},
+                {INIT_XAVIER, false}, {INIT_XAVIER_LINEAR, false}, {INIT_MHA, false},  {INIT_RAND_CENTRED, false}};
     size_t count = 1;
     ways[0] = *asked;
     for (size_t i = 0; i < sizeof WAYS / sizeof WAYS[0]; i++)
@@ -381,12 +385,19 @@ static size_t list_ways(const struct variation *asked, struct variation ways[5])
     return count;
 }
 
-/* Lists each way to draw the parameters, with each number of columns, the nearest first; then other heads. */
-static size_t list_near(const struct why *why, bool orders, struct variation near[MOST_NEAR])
+static bool is_rare(enum init init, enum init asked)
 {
+    return init >= INIT_RAND_CENTRED && init != asked;
+}
+
+/* Lists each way to draw the parameters, with each number of columns, the nearest first; then other heads. Rare ways
+ * only where the other settings are as asked, with no mistake and no module before. */
+static size_t list_near(const struct why *why, enum why_depth depth, struct variation near[MOST_NEAR])
+{
+    const bool orders = depth == WHY_NEAR || depth == WHY_BOTH, rare = depth == WHY_NEAR || depth == WHY_FAR;
     const struct variation asked = start_from(why);
     uint64_t sizes[MOST_SIZES] = {0};
-    struct variation ways[5];
+    struct variation ways[MOST_WAYS];
     const size_t size_count = list_sizes(why, sizes), way_count = list_ways(&asked, ways),
                  order_count = orders ? 1 + ORDERS : 1;
     const bool splits =
@@ -396,6 +407,8 @@ static size_t list_near(const struct why *why, bool orders, struct variation nea
         for (int other = 0; other <= (int)splits; other++)
             for (size_t way = 0; way < way_count; way++)
                 for (size_t order = 0; order < order_count && count < MOST_NEAR; order++) {
+                    if (is_rare(ways[way].init, asked.init) && (!rare || size > 0 || other || order > 0))
+                        continue;
                     struct variation *added = &near[count++];
                     *added = ways[way];
                     added->d_out = sizes[size];
@@ -920,7 +933,7 @@ static enum status try_modules(struct why *why, const struct variation *near, si
         for (size_t i = 0; i < near_count && why->count == 0 && why->error->status == STATUS_OK; i++) {
             const struct variation *way = &near[i];
             if ((is_of_size(way, &asked) || !STEPS[step].of_size) &&
-                (way->init == asked.init || !STEPS[step].of_init) &&
+                (way->init == asked.init || !STEPS[step].of_init) && !is_rare(way->init, asked.init) &&
                 try_streams(why, way, STEPS[step].kind, streams,
                             fmin(STEPS[step].share * why->budget.most, fmax(1, why->budget.most - why->budget.done)),
                             STEPS[step].guesses) == STATUS_OK)
@@ -967,8 +980,7 @@ enum status why_draws(struct why *why, enum why_depth depth)
         return why->error->status;
     if (depth != WHY_NEAR && !why_can_tell(why, depth == WHY_BOTH ? WHY_WITH_MISTAKES : WHY_SETTINGS))
         return STATUS_OK;
-    size_t count = may_draw_parameters(why) ? list_near(why, depth == WHY_NEAR || depth == WHY_BOTH, near) : 0,
-           of_size = 0;
+    size_t count = may_draw_parameters(why) ? list_near(why, depth, near) : 0, of_size = 0;
     if (depth == WHY_NEAR) {
         const bool drops = why->problem->drop.share > 0;
         if (try_all(why, near, count, NULL) != STATUS_OK || why->count > 0 || why->mine.count == 0 ||

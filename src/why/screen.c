@@ -9,19 +9,22 @@
 
 /* --- where parameters are in the stream -------------------------------------------------------------------------- */
 
-/* Weights of nn.Linear are rows of inputs, those of torch.rand rows of columns. Returns the end. */
-static size_t set_place(struct screen_place *place, size_t start, size_t d_in, size_t columns, bool linear, bool bias)
+/* Sets the place of a weight, and of its bias. Weights of nn.Linear are rows of inputs, those of torch.rand rows of
+ * columns. */
+static void set_place(struct screen_place *place, size_t start, size_t d_in, size_t columns,
+                      const struct parameters_plan *plan, enum projection_id id, size_t bias)
 {
-    const double bound = linear ? 1 / sqrt((double)d_in) : 0;
+    const bool linear = id == PROJECTION_COUNT || init_is_transposed(plan->init);
+    double range[2];
+    parameters_range(plan, id, range);
     *place = (struct screen_place){.start = start,
                                    .columns = columns,
-                                   .bias = bias ? start + d_in * columns : SIZE_MAX,
+                                   .bias = bias,
                                    .column_step = linear ? d_in : 1,
                                    .input_step = linear ? 1 : columns,
-                                   .from = -bound,
-                                   .width = linear ? 2 * bound : 1,
-                                   .bias_bound = bound};
-    return start + d_in * columns + (bias ? columns : 0);
+                                   .from = range[0],
+                                   .width = range[1] - range[0],
+                                   .bias_bound = plan->init == INIT_MHA ? 0 : 1 / sqrt((double)d_in)};
 }
 
 /* The projection that a module draws so many others before. */
@@ -34,16 +37,18 @@ static enum projection_id drawn_at(const struct parameters_plan *plan, int i)
 static void set_places(struct screen *screen)
 {
     const struct parameters_plan *plan = &screen->problem->plan;
-    size_t end = 0;
+    const struct parameters_order order = parameters_order(plan);
+    size_t end = order.projections;
     for (int i = 0; i < PROJECTION_COUNT; i++) {
         const enum projection_id id = drawn_at(plan, i);
-        end = set_place(&screen->places[id], end, plan->d_in, parameters_columns(plan, id), plan->init == INIT_LINEAR,
-                        plan->qkv_bias);
+        const size_t columns = parameters_columns(plan, id), weights = plan->d_in * columns;
+        set_place(&screen->places[id], end, plan->d_in, columns, plan, id, plan->qkv_bias ? end + weights : SIZE_MAX);
+        end += weights + (plan->qkv_bias ? columns : 0);
     }
-    screen->module_numbers = end;
-    screen->numbers = end * plan->module_count;
+    screen->module_numbers = end - order.projections;
+    screen->numbers = order.end;
     if (plan->has_out)
-        screen->numbers = set_place(&screen->out, screen->numbers, plan->d_out, plan->d_out, true, true);
+        set_place(&screen->out, order.out, plan->d_out, plan->d_out, plan, PROJECTION_COUNT, order.out_bias);
 }
 
 /* Adds `times` the weights of a column, of all modules, to weights (d_in), and its bias to *bias; in each of `lanes`

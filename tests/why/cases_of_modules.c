@@ -549,6 +549,36 @@ static void draw_randns(struct sheet *s)
     }
 }
 
+/* Uniform within +-bound: of (d_in, d_out), or of (d_out, d_in) where transposed. */
+static void draw_within(struct sheet *s, float bound, bool transposed)
+{
+    for (int role = 0; role < ROLES; role++) {
+        float numbers[WIDTH * WIDTH];
+        torch_random_uniform(&s->random, -bound, bound, numbers, (size_t)(s->d_in * s->D));
+        for (int i = 0; i < s->d_in * s->D; i++)
+            *(transposed ? &s->weight[role][i / s->d_in][i % s->d_in] : &s->weight[role][i % s->D][i / s->D]) =
+                numbers[i];
+    }
+}
+
+/* torch.rand(d_in, d_out) - 0.5 */
+static void draw_centred(struct sheet *s)
+{
+    draw_within(s, 0.5F, false);
+}
+
+static void draw_xavier(struct sheet *s)
+{
+    draw_within(s, (float)sqrt(6.0 / (s->d_in + s->D)), false);
+}
+
+/* After three nn.Linear. */
+static void draw_xavier_linear(struct sheet *s)
+{
+    torch_random_skip(&s->random, (uint64_t)(3 * s->d_in * s->D));
+    draw_within(s, (float)sqrt(6.0 / (s->d_in + s->D)), true);
+}
+
 /* self.W_key stands before self.W_query. */
 static void draw_key_first(struct sheet *s)
 {
@@ -669,6 +699,9 @@ static const struct mistaken ROWS[] = {
     {"draw-rand", ON(BOOK), {.whole[DRAW] = draw_rands}},
     {"draw-linear", ON(BOOK_RAND), {.whole[DRAW] = draw_linears}},
     {"draw-randn", ON(BOOK) | ON(BOOK_RAND), {.whole[DRAW] = draw_randns}},
+    {"draw-init:rand-centred", ON(BOOK), {.whole[DRAW] = draw_centred}},
+    {"draw-init:xavier", ON(BOOK), {.whole[DRAW] = draw_xavier}},
+    {"draw-init:xavier-linear", ON(BOOK), {.whole[DRAW] = draw_xavier_linear}},
     {"draw-order:kqv", ON(BOOK), {.whole[DRAW] = draw_key_first}},
     {"draw-order:vqk", ON(BOOK), {.whole[DRAW] = draw_value_first}},
     {"draw-bias", ON(BOOK), {.whole[DRAW] = draw_biases}},

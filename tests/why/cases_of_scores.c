@@ -360,6 +360,24 @@ static void turn_sinks(struct sheet *s)
         s->sinks[h] = -s->sinks[h];
 }
 
+static void reverse_sinks(struct sheet *s)
+{
+    place(s);
+    for (int h = 0; h < s->H / 2; h++) {
+        const double sink = s->sinks[h];
+        s->sinks[h] = s->sinks[s->H - 1 - h];
+        s->sinks[s->H - 1 - h] = sink;
+    }
+}
+
+/* sinks[0] of all heads */
+static void share_sink(struct sheet *s)
+{
+    place(s);
+    for (int h = 1; h < s->H; h++)
+        s->sinks[h] = s->sinks[0];
+}
+
 /* softmax(x) with 1 in the denominator */
 static void clear_sinks(struct sheet *s)
 {
@@ -458,6 +476,8 @@ static const struct mistaken ROWS[] = {
     {"alibi-scaled", ON(ALIBI), {.head = {[BEFORE_SCALE] = slope_scores, [DISTANCE] = alibi_missing}}},
     {"sinks-negative", ON(SINKS) | ON(KERNEL), {.whole[PLACE] = turn_sinks}},
     {"sinks-zero", ON(SINKS) | ON(KERNEL), {.whole[PLACE] = clear_sinks}},
+    {"sinks-other-head:first", ON(SINKS) | ON(KERNEL), {.whole[PLACE] = share_sink}},
+    {"sinks-other-head:reversed", ON(KERNEL), {.whole[PLACE] = reverse_sinks}},
     {"sinks-missing", ON(SINKS) | ON(KERNEL), {.head[SOFTMAX] = softmax_without_sink}},
     {"lse-base-2", ON(PLAIN_LSE), {.head[LSE] = lse_base_2}},
     {"lse-maximum-missing", ON(PLAIN_LSE), {.head[LSE] = lse_maximum_missing}},
