@@ -149,7 +149,7 @@ void observe_number(struct observing *observing)
         tell_sum(observing, &relation, NULL);
     else if (fabs(relation.number + 1) <= relation.error)
         observe_tell(observing, &observing->part, "minus the right numbers");
-    else
+    else if (fabs(relation.number - 1) > relation.error) /* else it says nothing */
         observe_tell(observing, &observing->part, "%s times the right numbers", words);
 }
 
