@@ -394,7 +394,7 @@ const struct case_precision CASE_PRECISIONS[CASE_PRECISION_COUNT] = {
     {"numbers in float32", DTYPE_F32, DTYPE_F32, 1},
     {"inputs, weights, sums or results in float16, products in tf32, or an approximate exp", DTYPE_F16, DTYPE_F32, 1},
     {"inputs, weights, sums or results in bfloat16, or an approximate exp", DTYPE_BF16, DTYPE_F32, 1},
-    {"queries, keys or sums in bfloat16", DTYPE_BF16, DTYPE_BF16, 0.2},
+    {"queries, keys or sums in bfloat16, or an approximate exp", DTYPE_BF16, DTYPE_BF16, 0.2},
 };
 
 enum status case_bound(struct case_made *made, enum dtype dtype, enum dtype sums, struct arena *arena,

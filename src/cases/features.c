@@ -7,11 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_ATOMS = 192, ATOM_BYTES = 64, MOST_TERMS = 3, MOST_ALTERNATIVES = 3 };
+enum { MOST_ATOMS = 192, ATOM_BYTES = 64, MOST_TERMS = 3, MOST_ALTERNATIVES = 64, MOST_SAID = 3, FEW_CASES = 4 };
 
 /* The least score of a set of terms that the verdict reports, also where most results fail, or so few that they have
  * names; and what each term more must add to it. */
-static const double LEAST_SCORE = 0.4, LEAST_OF_MOST = 0.68, LEAST_OF_FEW = 0.7, OF_A_TERM = 0.04;
+static const double LEAST_SCORE = 0.4, LEAST_OF_MOST = 0.68, LEAST_OF_NEARLY_ALL = 0.87, LEAST_OF_FEW = 0.7,
+                    OF_A_TERM = 0.04;
 
 /* A property that a result has or not. */
 struct atom {
@@ -26,7 +27,7 @@ struct atoms {
     bool *fails; /* (results) */
     size_t results, failing;
     struct atom *items;
-    size_t count;
+    size_t count, features; /* of these the first are features */
     struct arena *arena;
     struct error *error;
 };
@@ -141,6 +142,7 @@ static void list_atoms(struct atoms *atoms)
     atoms->count = 0;
     for (size_t i = 0; i < CASE_FEATURE_COUNT; i++)
         add_atom(atoms, has_any, UINT64_C(1) << i, "", CASE_FEATURE_NAMES[i].name);
+    atoms->features = atoms->count;
     for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0]; i++)
         add_atom(atoms, has_any, KINDS[i].features, "", KINDS[i].text);
     for (size_t i = 0; i < STAGE_COUNT; i++)
@@ -196,19 +198,46 @@ static void say_terms(const struct atoms *atoms, const struct terms *terms, cons
         text_add(text, "%s%s", i > 0 ? between : "", atoms->items[terms->at[i]].text);
 }
 
+/* Names the cases that fail, if they are few. */
+static bool say_cases(const struct cases_report *report, struct text *text)
+{
+    const size_t failing = report->of[CASE_FAILED];
+    size_t told = 0;
+    text_add(text, "%s", failing <= FEW_CASES ? "what fails is " : "");
+    for (size_t i = 0; i < report->count && failing <= FEW_CASES; i++)
+        if (report->checked[i].verdict == CASE_FAILED) {
+            text_add(text, "%s%s", told++ > 0 ? ", " : "", report->checked[i].row->name);
+            if (failing == 1 && strchr(report->checked[i].row->name, '+') == NULL) /* else the name says it */
+                text_add(text, ": %s", report->checked[i].row->purpose);
+        }
+    return failing <= FEW_CASES;
+}
+
+/* Keeps the sets of features alone, if there are any; returns how many sets are left. */
+static size_t keep_features(const struct atoms *atoms, struct terms *best, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (best[i].at[best[i].count - 1] < atoms->features) /* its largest */
+            best[kept++] = best[i];
+    return kept > 0 ? kept : count;
+}
+
 static void say(const struct atoms *atoms, const struct terms *best, size_t count, struct text *text)
 {
     const size_t passing = atoms->results - atoms->failing;
     const bool exact = best[0].failing == atoms->failing && best[0].passing == 0;
-    text_add(text, "%s", exact ? "what fails has " : "");
-    for (size_t i = 0; i < count; i++) {
-        text_add(text, "%s", i > 0 ? ", or equally " : "");
+    const bool named = exact && count > 1 && say_cases(atoms->report, text);
+    const size_t said = named || count < MOST_SAID ? count : MOST_SAID;
+    text_add(text, "%s", named ? "; no result that passes has " : exact ? "what fails has " : "");
+    for (size_t i = 0; i < said; i++) {
+        text_add(text, "%s", i == 0 ? "" : !named ? ", or equally " : i + 1 == said ? " or " : ", ");
         say_terms(atoms, &best[i], " with ", text);
     }
     if (!exact)
         text_add(text, ": of %zu of the %zu results that fail, and of %zu of the %zu that pass", best[0].failing,
                  atoms->failing, best[0].passing, passing);
-    else
+    else if (!named)
         text_add(text, "; none of the %zu results that pass has%s", passing,
                  best[0].count == 1   ? ""
                  : best[0].count == 2 ? " both, and each alone passes"
@@ -244,7 +273,7 @@ static bool list_results(struct atoms *atoms, struct text *text)
             }
     for (size_t i = 0; i < STAGE_COUNT; i++)
         failing += fails[i];
-    if (others && failing > 2 && !fails[STAGE_CONTEXT])
+    if (others && failing > 2 && !fails[STAGE_CONTEXT] && !fails[STAGE_LSE])
         text_add(text, "only gradients fail: ");
     for (size_t i = 0; i < STAGE_COUNT && others && failing <= 2; i++)
         if (fails[i]) {
@@ -253,22 +282,6 @@ static bool list_results(struct atoms *atoms, struct text *text)
         }
     text_add(text, "%s", said == 0 ? "" : said == 1 ? " fails: " : " fail: ");
     return true;
-}
-
-/* Names the cases that fail, if they are few. */
-static bool say_cases(const struct cases_report *report, struct text *text)
-{
-    enum { FEW = 4 };
-    const size_t failing = report->of[CASE_FAILED];
-    size_t told = 0;
-    text_add(text, "%s", failing <= FEW ? "what fails is " : "");
-    for (size_t i = 0; i < report->count && failing <= FEW; i++)
-        if (report->checked[i].verdict == CASE_FAILED) {
-            text_add(text, "%s%s", told++ > 0 ? ", " : "", report->checked[i].row->name);
-            if (failing == 1)
-                text_add(text, ": %s", report->checked[i].row->purpose);
-        }
-    return failing <= FEW;
 }
 
 /* The best sets of terms of what fails; false where memory is short. */
@@ -312,10 +325,11 @@ enum status verdict_features(const struct cases_report *report, struct text *tex
         text_add(text, "every result fails");
     else if (!find_terms(&atoms, best, &count))
         return error->status;
-    else if (count > 0 && 2 * atoms.failing > atoms.results && best[0].score < LEAST_OF_MOST)
+    else if (count > 0 && 2 * atoms.failing > atoms.results &&
+             best[0].score < (10 * atoms.failing > 9 * atoms.results ? LEAST_OF_NEARLY_ALL : LEAST_OF_MOST))
         say_most(&atoms, text);
     else if (count > 0 && ((best[0].count < MOST_TERMS && best[0].score >= LEAST_OF_FEW) || !say_cases(report, text)) &&
              best[0].score >= LEAST_SCORE)
-        say(&atoms, best, count, text);
+        say(&atoms, best, keep_features(&atoms, best, count), text);
     return error->status;
 }

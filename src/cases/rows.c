@@ -105,6 +105,8 @@ const struct case_row CASES[] = {
     {.name = "one-kv-head", .purpose = "one head of key and value serves all", .features = B(MQA), .keys = 50},
     {.name = "window", .least = 18, .purpose = "causal, with a window of 16 keys before the query's own",
         .features = B(CAUSAL) | B(WINDOW), .options = "--window 16,0", .keys = 100},
+    {.name = "window-causal", .least = 11, .purpose = "a window of 7 keys before and 9 after, of which the causal rule masks the later",
+        .features = B(CAUSAL) | B(WINDOW), .options = "--window 7,9", .keys = 40},
     {.name = "window-both", .least = 11, .purpose = "a window of 7 keys before and 9 after",
         .features = B(WINDOW_BOTH), .options = "--window 7,9", .keys = 100},
     {.name = "window-itself", .purpose = "a window of only the query's own key",

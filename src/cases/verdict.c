@@ -28,14 +28,19 @@ struct candidate {
     bool *explains;          /* (cases) */
 };
 
+/* A kernel has a function for each; what the failing cases are of. */
+enum pass { FORWARD, BACKWARD, MERGE, PASSES };
+static const char *const PASS_RESULTS[PASSES] = {"contexts", "gradients", "merges"};
+
 struct search {
     struct cases_report *report;
     const struct options *options;
     size_t *order;        /* (count) of the cases, the smallest first */
     bool asked;           /* there was a case to ask about */
-    bool backward;        /* only cases of gradients, or only others: a kernel has one function for each */
+    enum pass pass;       /* only its cases */
+    bool contexts_fail;   /* in a case of this pass, not lse alone */
     size_t failing, wide; /* cases; those of so many queries that one can tell rows apart */
-    struct candidate candidates[MOST_CANDIDATES];
+    struct candidate candidates[MOST_CANDIDATES], likely; /* which explains the pass before; count 0: none does */
     size_t count;
     struct arena *arena;
     struct error *error;
@@ -45,6 +50,15 @@ struct search {
 static bool is_wrong(const struct case_checked *checked)
 {
     return checked->verdict == CASE_FAILED && checked->reason[0] == '\0' && !checked->is_poisoned;
+}
+
+/* Whether more than its lse is wrong. */
+static bool has_wrong_contexts(const struct case_checked *checked)
+{
+    bool wrong = false;
+    for (size_t i = 0; i < checked->told_count; i++)
+        wrong = wrong || (checked->told[i].is_wrong && checked->told[i].stage != STAGE_LSE);
+    return wrong;
 }
 
 /* --- the question ------------------------------------------------------------------------------------------------- */
@@ -85,7 +99,9 @@ enum status case_question(const struct answers *answers, const struct answer *an
 /* Whether it is a case of the pass that the search is about. */
 static bool is_of_pass(const struct search *search, const struct case_checked *checked)
 {
-    return case_has(checked->row, CASE_GRAD) == search->backward;
+    return search->pass == (case_has(checked->row, CASE_GRAD)    ? BACKWARD
+                            : case_has(checked->row, CASE_MERGE) ? MERGE
+                                                                 : FORWARD);
 }
 
 /* Whether a mistake depends on where tiles begin: over all packed keys in attn, in each sequence in a kernel. */
@@ -122,12 +138,14 @@ static enum status add_candidate(struct search *search, const struct candidate *
     return STATUS_OK;
 }
 
-/* Adds the mistakes of an explanation, together with those of `before`. A form that is a whole number is also tried as
- * each power of 2: in a small case several of them are the same. */
+/* Adds the mistakes of an explanation, alone and together with those of `before`. A form that is a whole number is also
+ * tried as each power of 2: in a small case several of them are the same. */
 static enum status add_explanation(struct search *search, const struct trial_guess *guess,
                                    const struct candidate *before)
 {
     struct candidate added = {.count = 0};
+    if (before != NULL && add_explanation(search, guess, NULL) != STATUS_OK)
+        return search->error->status;
     if (before != NULL)
         added = *before;
     if (guess->count == 0 || added.count + guess->count > MOST_CHOICES)
@@ -243,13 +261,16 @@ static bool make_mistaken(const struct search *search, const struct candidate *c
     return status == STATUS_OK && mistaken->count == made->count;
 }
 
-/* Whether the results that the kernel wrote are changed by the mistakes beyond their bounds. */
-static bool is_changed(const struct case_checked *checked, const struct case_made *made,
+/* Whether the results that the kernel wrote are changed by the mistakes beyond their bounds. Where contexts are wrong,
+ * lse does not count: each kernel makes it of its wrong sums differently. */
+static bool is_changed(const struct search *search, const struct case_checked *checked, const struct case_made *made,
                        const struct case_made *mistaken)
 {
     bool changed = false;
     for (size_t i = 0; i < checked->told_count; i++) {
         const size_t which = checked->told[i].which;
+        if (made->results[which].optional && search->contexts_fail && checked->verdict == CASE_PASSED)
+            continue;
         const struct case_difference found = case_differ(&made->results[which], mistaken->results[which].truth.data);
         changed = changed || found.share > 1 || found.share_of_row > 1;
     }
@@ -262,10 +283,7 @@ static bool gives(const struct case_checked *checked, const struct remade *remad
 {
     static const double MORE = 4; /* times the bound: a wrong softmax may have larger sums on the way */
     struct arena arena = {0};
-    bool same = true, is_wrong_without_lse = false;
-    for (size_t i = 0; i < checked->told_count; i++)
-        is_wrong_without_lse = is_wrong_without_lse ||
-                               (checked->told[i].is_wrong && !remade->made->results[checked->told[i].which].optional);
+    bool same = true;
     for (size_t i = 0; i < mistaken->count && same; i++) {
         struct case_result *result = &mistaken->results[i];
         const struct case_result *right = &remade->made->results[i];
@@ -276,7 +294,7 @@ static bool gives(const struct case_checked *checked, const struct remade *remad
         result->absolute = fmax(result->absolute, right->absolute);
         for (size_t row = 0; row < result->rows && row < right->rows; row++)
             result->rms[row] = fmax(result->rms[row], right->rms[row]);
-        if (right->optional && is_wrong_without_lse) /* each kernel makes lse of its wrong sums differently */
+        if (right->optional && has_wrong_contexts(checked))
             continue;
         if (theirs == NULL || !tensor_same_shape(&result->truth, &right->truth)) {
             same = answer->path == NULL;
@@ -300,7 +318,7 @@ static void try_candidate(const struct search *search, struct candidate *candida
         struct arena arena = {0};
         struct case_made *mistaken = arena_allocate(&arena, 1, sizeof *mistaken, search->error);
         changed = mistaken != NULL && make_mistaken(search, candidate, remade->made, SUMS[i], mistaken, &arena) &&
-                  is_changed(checked, remade->made, mistaken);
+                  is_changed(search, checked, remade->made, mistaken);
         same = changed && is_wrong(checked) && gives(checked, remade, mistaken, search->error);
         arena_free(&arena);
     }
@@ -312,7 +330,8 @@ static void try_candidate(const struct search *search, struct candidate *candida
     candidate->explained += same;
     if (same)
         return;
-    candidate->contradicted = candidate->contradicted || changed;
+    candidate->contradicted =
+        candidate->contradicted || (changed && (has_wrong_contexts(checked) || !search->contexts_fail));
     if (candidate->left++ == 0)
         candidate->first_left = at;
 }
@@ -361,18 +380,22 @@ static enum status find_mistake(struct search *search)
 {
     size_t at = SIZE_MAX;
     search->failing = search->count = 0;
+    search->contexts_fail = false;
     for (size_t i = search->report->count; i-- > 0;) {
         const struct case_checked *checked = &search->report->checked[search->order[i]];
         if (!is_wrong(checked) || !is_of_pass(search, checked))
             continue;
         search->failing++;
+        search->contexts_fail = search->contexts_fail || has_wrong_contexts(checked);
         if (at == SIZE_MAX || checked->sizes.queries >= LEAST_ROWS)
             at = search->order[i];
     }
-    search->asked = search->asked || at != SIZE_MAX;
-    if (at == SIZE_MAX || ask(search, at, NULL) || try_candidates(search, 0))
+    const bool asks = search->pass != MERGE; /* its lse are a mask in attn, which no kernel has */
+    search->asked = search->asked || (asks && at != SIZE_MAX);
+    if (at == SIZE_MAX || (search->likely.count > 0 && add_candidate(search, &search->likely)) ||
+        (asks && ask(search, at, NULL)) || try_candidates(search, 0))
         return search->error->status;
-    for (size_t questions = 1; questions < MOST_QUESTIONS; questions++) {
+    for (size_t questions = 1; asks && questions < MOST_QUESTIONS; questions++) {
         struct candidate *open = best_of(search, true);
         const size_t first = search->count;
         if (open == NULL || open->left == 0)
@@ -402,7 +425,6 @@ static void take_line(struct cases_report *report)
 static void say_mistake(struct search *search, const struct candidate *found)
 {
     struct cases_report *report = search->report;
-    const char *what = search->backward ? "gradients" : "contexts";
     char name[CASE_WORDS_BYTES];
     struct text names = text_begin(name, sizeof name), line = next_line(report);
     say_names(found, &names);
@@ -410,7 +432,7 @@ static void say_mistake(struct search *search, const struct candidate *found)
     for (size_t i = 0; i < found->count; i++)
         text_add(&line, "%s%s", i > 0 ? "; and " : "", MISTAKES[found->choices[i].id].sentence);
     text_add(&line, "; this gives %zu of %zu failing cases of %s, and changes no passing one", found->explained,
-             search->failing, what);
+             search->failing, PASS_RESULTS[search->pass]);
     take_line(report);
     for (size_t i = 0; i < report->count; i++)
         if (found->explains[i])
@@ -435,7 +457,7 @@ static enum status observe_result(const struct search *search, const struct rema
                                                    case_axis(result, AXIS_TOKEN), result->columns}},
                                 .most_rms = 1 / MOST,
                                 .dtype = result->dtype,
-                                .problem = &remade->made->truth_job,
+                                .problem = case_has(remade->made->row, CASE_MERGE) ? NULL : &remade->made->truth_job,
                                 .arena = arena,
                                 .error = search->error};
     if (theirs == NULL || right == NULL || mine == NULL || tolerance == NULL)
@@ -633,16 +655,17 @@ enum status cases_find_verdict(struct cases_report *report, const struct options
     }
     if (varying == 0 && say_unreadable(search))
         return STATUS_OK;
-    for (int pass = 0; pass < 2 && !options->no_why; pass++) {
-        search->backward = pass > 0;
+    for (search->pass = FORWARD; search->pass < PASSES && !options->no_why; search->pass++) {
         if (find_mistake(search) != STATUS_OK)
             return error->status;
         const struct candidate *found = best_of(search, false);
         explained = explained && (search->failing == 0 || (found != NULL && found->left == 0));
-        if (found != NULL)
+        if (found != NULL) {
             say_mistake(search, found);
+            search->likely = *found;
+        }
     }
-    if ((explained && !options->no_why) || say_precision(search))
+    if ((explained && report->verdict.mistake[0] != '\0') || say_precision(search))
         return STATUS_OK;
     struct text line = next_line(report);
     if (search->asked && report->verdict.mistake[0] == '\0')

@@ -149,7 +149,7 @@ void observe_number(struct observing *observing)
         tell_sum(observing, &relation, NULL);
     else if (fabs(relation.number + 1) <= relation.error)
         observe_tell(observing, &observing->part, "minus the right numbers");
-    else
+    else if (fabs(relation.number - 1) > relation.error) /* else it says nothing */
         observe_tell(observing, &observing->part, "%s times the right numbers", words);
 }
 
@@ -379,11 +379,11 @@ static bool tell_order(struct observing *observing, const int wrote[OBSERVE_AXES
     for (size_t i = 0; i < observing->count && only != NULL; i++)
         if (observing->part.only[i])
             memset(only + i / block * block, true, block);
-    if (only == NULL || !is_order(observing, only, wrote, read) ||
-        !observe_part(observing, only, OBSERVE_NO_AXIS, &part))
-        return false;
     add_order(observing, wrote, read, &written);
     add_order(observing, read, wrote, &as);
+    if (only == NULL || written.length == 0 || !is_order(observing, only, wrote, read) ||
+        !observe_part(observing, only, OBSERVE_NO_AXIS, &part))
+        return false;
     if (!heads_move && size[OBSERVE_ROW] == size[OBSERVE_COLUMN])
         observe_tell(observing, &part, "transposed: rows and %ss are exchanged",
                      observe_axis_name(observing, OBSERVE_COLUMN));
