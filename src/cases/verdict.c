@@ -665,7 +665,7 @@ enum status cases_find_verdict(struct cases_report *report, const struct options
             search->likely = *found;
         }
     }
-    if ((explained && report->verdict.mistake[0] != '\0') || say_precision(search))
+    if ((explained && !options->no_why && (varying > 0 || report->verdict.mistake[0] != '\0')) || say_precision(search))
         return STATUS_OK;
     struct text line = next_line(report);
     if (search->asked && report->verdict.mistake[0] == '\0')
