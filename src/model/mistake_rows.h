@@ -1405,7 +1405,7 @@ ROW(DRAW_LINEAR, DRAW, .name = "draw-linear", .section = "attn-lessons: torch.ra
 ROW(DRAW_RANDN, DRAW, .name = "draw-randn", .section = "attn: Parameters", .unseen = "you asked for it",
     .sentence = "torch.randn draws the matrices, but you asked attn for another way",
     .pytorch = "nn.Linear(d_in, d_out, bias=False); or run attn with --init randn")
-ROW(DRAW_INIT, DRAW, .name = "draw-init", .section = "attn: Parameters", .unseen = "you asked for it",
+ROW(DRAW_INIT, DRAW, .name = "draw-init", .alone = true, .section = "attn: Parameters", .unseen = "you asked for it",
     .sentence = "the matrices are initialised in another way than you asked attn for",
     .pytorch = "nn.Linear(d_in, d_out, bias=False); or run attn with --init, and the way",
     .forms = MISTAKE_FORMS("rand-centred", "xavier", "xavier-linear", "mha"))
