@@ -72,7 +72,7 @@ static enum status take_file(struct heads *heads, const char *path, struct arena
             return error_usage(
                 error, "%s: of which layer? Type --layer N, or name the file hidden-N or its tensors hidden_states.N",
                 file.source);
-        layer = options->layer;
+        layer = (size_t)options->layer;
     }
     return asked && layer != options->layer ? STATUS_OK : take_layer(heads, &file, NULL, layer, arena, error);
 }

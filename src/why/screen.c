@@ -38,17 +38,19 @@ static void set_places(struct screen *screen)
 {
     const struct parameters_plan *plan = &screen->problem->plan;
     const struct parameters_order order = parameters_order(plan);
-    size_t end = order.projections;
+    const size_t first = (size_t)order.projections; /* parameters fit the memory */
+    size_t end = first;
     for (int i = 0; i < PROJECTION_COUNT; i++) {
         const enum projection_id id = drawn_at(plan, i);
         const size_t columns = parameters_columns(plan, id), weights = plan->d_in * columns;
         set_place(&screen->places[id], end, plan->d_in, columns, plan, id, plan->qkv_bias ? end + weights : SIZE_MAX);
         end += weights + (plan->qkv_bias ? columns : 0);
     }
-    screen->module_numbers = end - order.projections;
-    screen->numbers = order.end;
+    screen->module_numbers = end - first;
+    screen->numbers = (size_t)order.end;
     if (plan->has_out)
-        set_place(&screen->out, order.out, plan->d_out, plan->d_out, plan, PROJECTION_COUNT, order.out_bias);
+        set_place(&screen->out, (size_t)order.out, plan->d_out, plan->d_out, plan, PROJECTION_COUNT,
+                  (size_t)order.out_bias);
 }
 
 /* Adds `times` the weights of a column, of all modules, to weights (d_in), and its bias to *bias; in each of `lanes`
