@@ -98,7 +98,7 @@ static enum status take_size(struct reader *reader, size_t *size)
     for (; reader->at < reader->end && text_is_digit(*reader->at); reader->at++) {
         const size_t digit = (size_t)(*reader->at - '0');
         *size = memory_product(*size, 10);
-        if (*size >= SIZE_MAX - digit)
+        if (*size == SIZE_MAX || *size > SIZE_MAX - digit)
             return error_usage(reader->error, "%s: the shape is larger than any memory", reader->source);
         *size += digit;
     }
