@@ -218,7 +218,7 @@ static size_t count_items(const struct svg_picture *picture)
     return items;
 }
 
-/* Gradients of parameters stand in the order of those that make them. */
+/* Gradients of parameters are in the order of the gradients that make them. */
 static int order_of(const struct svg_picture *picture, const struct svg_figure *figure)
 {
     if (svg_rank_of(figure) == SVG_BACK_MATRICES)

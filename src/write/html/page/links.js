@@ -104,7 +104,8 @@ function drawLinks(canvas) {
     const sides = sidesNow(), { row } = sides.place, measure = canvas.getContext('2d');
     setFont(measure, labelFont());
     const layout = linksLayout(measure, roomOf.links, sides);
-    const context = prepareCanvas(canvas, layout.width, layout.height + 20), { weights } = lineOf(state.item, state.head, row), most = Math.max(0, ...weights.filter(Number.isFinite));
+    const context = prepareCanvas(canvas, layout.width, layout.height + 20);
+    const { weights } = lineOf(state.item, state.head, row), most = Math.max(0, ...weights.filter(Number.isFinite));
     drawRowLinks(context, layout, row, weights, most || 1);
     drawLinkQueries(context, layout, sides, row);
     drawLinkKeys(context, layout, sides, weights, sides.place.key);
