@@ -17,6 +17,7 @@
         check('the window is that of the test', innerWidth === 1280 && innerHeight === 800);
         for (const id of ['tokens-list', 'large', made, 'flow-help', 'card-inputs'])
             check(`${id} is above the fold: it ends at ${boxOf(id).bottom}`, isSeen(id) && boxOf(id).bottom <= innerHeight);
+        check(`the large table is not cut: ${layouts.large.canvasWidth}`, layouts.large.canvasWidth <= document.getElementById('large').parentElement.clientWidth);
         check('settings are not on the page', !isSeen('drawer') && !isSeen('settings-list'));
         const instructions = document.querySelectorAll('#flow-help');
         check('one sentence says what to do', instructions.length === 1 && /^Drag any number/.test(instructions[0].textContent));
