@@ -54,7 +54,11 @@ hold() {
 }
 hold "$browser" "$scratch/found" "$scratch/frames"
 "$attn" multihead -H 2 -d 6 data/inputs.json --dropout 0.2 -f html >"$scratch/walk.html"
-check "the walk moves, and covers nothing" timeout 600 "$node" tests/page/walker.js "$browser" "$scratch/walking" "$scratch/walk.html"
+"$attn" page -o "$scratch/words.html" >/dev/null
+for walk in walk words; do
+    check "the walk of $walk.html moves, and covers nothing" \
+        timeout 600 "$node" tests/page/walker.js "$browser" "$scratch/walking" "$scratch/$walk.html"
+done
 check "attn computes what the pages saved" "$node" tests/page/saved.js "$attn" "$scratch/found" "$scratch"
 check "the browser's console is empty" test -z "$(grep CONSOLE "$scratch/log")"
 

@@ -41,6 +41,12 @@ async function goThrough() {
         check(`${place}: it is too wide`, byId('walk-body').scrollWidth <= byId('walk-body').clientWidth && document.documentElement.scrollWidth <= innerWidth);
     };
 
+    press('f', byId('large'));
+    check('F starts the walk in the full window', walk.at === 0 && isSlides() && byId('walk-slides').textContent === 'Leave full screen');
+    press('Escape');
+    press('Escape');
+    const table = tableNames().find((name) => name !== state.name);
+    chooseTable(table);
     byId('walk-open').focus();
     byId('walk-open').click();
     const { length } = walk.steps, told = new Set();
@@ -75,6 +81,7 @@ async function goThrough() {
     check('and it stays where it is', walk.steps[walk.at].table === 'scores' && box.contains(document.activeElement));
     press('Escape');
     check('Escape ends it, and the focus is back', box.hidden && document.activeElement === byId('walk-open'));
+    check('the large table is that of before', state.name === table);
     return { checked, failures };
 }
 
