@@ -63,6 +63,10 @@
         check('a suggestion is taken', tokenNames().join(' ') === 'the dogs near');
         type('the dogs near the cat');
         const ofDogs = firstGuess();
+        check('another sentence is compared with none', ['inputs', 'weights', 'probabilities'].every((table) => {
+            const shown = shownTable(table);
+            return shown.numbers.every((nothing, at) => !shown.ghosts || !hasGhost(shown, at)) && largestChange(table) === 0;
+        }));
         type('the dog near the cat');
         check(`the next word follows: ${ofDogs}, ${firstGuess()}`, firstGuess() === `${ofDogs}s`);
         type('the dog near the qq');
@@ -84,6 +88,12 @@
         const shares = () => Array.from(document.querySelectorAll('.guess-share'), (one) => one.textContent).join(), before = shares();
         document.getElementById('head-in-0').click();
         check('without a head the next word is another', shares() !== before);
+        check('its button shows it', getComputedStyle(document.querySelector('label[for="head-0"]')).borderStyle === 'dashed'
+            && document.getElementById('multiple-0').classList.contains('out') && !document.getElementById('multiple-1').classList.contains('out'));
+        chooseTable('probabilities');
+        const named = [];
+        eachWord(shownTable('probabilities'), layouts.large, { row: 4, column: 0 }, (column, word) => named.push(word));
+        check(`columns have words, the likely ones first: ${named}`, named.length > 15 && named[1] === firstGuess() && named.every((word) => VOCABULARY.includes(word)));
         document.querySelector('.guess').click();
         check('a guess leads to its logit', state.name === 'logits');
         chooseTable('weights');
