@@ -195,11 +195,11 @@ function drawMeeting({ pairs, added, made }, label, other, sum) {
 }
 
 /* Stages of one query, a column for each key: all, or the heaviest. */
-const drawStages = (...names) => ({ row, keys, line, model, keyName }) => {
+const drawStages = (...names) => ({ row, keys, line, model }) => {
     const few = fewOf(model.keys, (key) => (keys.includes(key) ? line.weights[key] : -1)), there = names.filter(isThere).slice(-2), last = there[there.length - 1];
     const rows = there.map((name) => rowOf(name === last ? 'into' : 'fly', nameText(name), cellsOf(few, (key) => cellAt(name, row, key))));
     const bars = last === 'weights' ? [barsOf(few, (key) => line.weights[key])] : [];
-    return [rowOf('still', '', cellsOf(few, (key) => ({ label: keyName(key) }))), ...rows.slice(0, -1), ...bars, ...rows.slice(-1)];
+    return [rowOf('still', '', cellsOf(few, (key) => ({ label: tokenElement(keyLabelOf(model, state.item, key) || String(key + 1)) }))), ...rows.slice(0, -1), ...bars, ...rows.slice(-1)];
 };
 
 /* Bars as tall as shares. */
