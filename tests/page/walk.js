@@ -87,14 +87,25 @@ function checkPage(name, page, expected) {
             sum + expected.unembedding[out][word] * context.reduce((part, number, i) => part + number * weights[head * job.d_value + i], 0), 0);
     };
 
-    const checkPart = (place, text) => {
-        const { row, words: [word] } = walkPlace(), parts = Array.from({ length: job.heads }, (nothing, head) => partOf(head, row, word));
-        if (!job.given.without_heads) check(`${place}: a head adds ${text}, of ${parts}`, isRounded(text, Math.max(...parts)));
+    const headsIn = () => [...Array(job.heads).keys()].filter((head) => String(head + 1) !== job.given.without_heads);
+
+    /* The share of a word without one of the heads, the least. */
+    const leastShare = (row, word) => Math.min(...headsIn().map((head) => {
+        const powers = expected.logits[row].map((logit, one) => Math.exp(readNumber(logit, job.dtype) - partOf(head, row, one)));
+        return powers[word] / powers.reduce((sum, power) => sum + power, 0);
+    }));
+
+    /* What a head, the inputs or the positions add to the logit of the likeliest word; or its share without a head. */
+    const checkPart = (place, table, text) => {
+        const { row, words: [word] } = walkPlace(), along = (numbers) => numbers.reduce((sum, number, i) => sum + number * expected.unembedding[i][word], 0);
+        const parts = table === 'probabilities' ? [leastShare(row, word)]
+            : [...headsIn().map((head) => partOf(head, row, word)), along(expected.inputs[row]), along(expected.positions[row])];
+        check(`${place}: ${text} is no part of ${parts}`, parts.some((part) => isRounded(text, part)));
     };
 
     const checkNumber = (place, cell, text) => {
         const [table, row, column, head] = JSON.parse(cell);
-        if (row === null) return checkPart(place, text);
+        if (row === null) return checkPart(place, table, text);
         const number = printedNumber(table, row, column, head);
         if (number !== undefined) check(`${place}: ${table}, row ${row + 1}, column ${column + 1} is ${text}, attn has ${number}`, isRounded(text, number));
     };

@@ -15,6 +15,11 @@ const isSquare = (name) => stageOf(name) !== null && stageOf(name).square;
 const isShare = (name) => ['weights', 'dropped', 'probabilities'].includes(name);
 const headsNow = () => model.heads;
 
+/* The name of a head, '' where it has none: other heads than those of the job have other jobs. */
+const headName = (head) => (job.head_names && headsNow() === job.heads ? job.head_names[0][head] : '');
+const headText = (head) => `head ${head + 1}${headName(head) && ` (${headName(head)})`}`;
+const headLabel = (head) => (headName(head) ? `${head + 1} ${headName(head)}` : headText(head));
+
 /* A parameter of stacked heads is one table for each head, shown under one name. */
 const plainName = (name) => name.replace(/^heads\.\d+\./, '');
 const hasOwnHeads = (from, name) => from.tables.has(`heads.0.${name}`);

@@ -198,7 +198,7 @@ function addHeadButton(group, head) {
     const input = element('input', { type: 'radio', name: 'head', id: `head-${head}` });
     input.addEventListener('change', () => chooseHead(head));
     const swatch = element('span', { class: 'swatch', 'data-head': String(head) });
-    group.append(input, element('label', { for: `head-${head}` }, swatch, String(head + 1)));
+    group.append(input, element('label', { for: `head-${head}` }, swatch, headLabel(head).replace('head ', '')));
 }
 
 let headButtons = 0;

@@ -36,11 +36,11 @@ function showPrediction() {
     showReason(place.row, best[0]);
 }
 
-/* Which head adds most to the logit of the likeliest word, and through which token. */
+/* The head without which the likeliest word falls most, and where it looks. */
 function showReason(row, word) {
-    const most = greatestPart(logitParts(shownEvaluation(), state.item, row, word));
-    byId('prediction-why').replaceChildren(...(most === null ? [] : [tokenElement(wordText(word)), ` gets most from ${most.name}, which looks at `,
-        tokenElement(sidesNow().keyName(most.key)), ` with ${numberText(most.weight, 2)}.`]));
+    const most = neededHead(shownEvaluation(), state.item, row, word);
+    byId('prediction-why').replaceChildren(...(most === null ? [] : [`Without ${headText(most.head)}, which looks at `, tokenElement(sidesNow().keyName(most.key)),
+        ` with ${numberText(most.weight, 2)}, the share of `, tokenElement(wordText(word)), ` falls to ${numberText(most.share, 2)}. Click a word to see its sum.`]));
 }
 
 /* --- the sentence ------------------------------------------------------------------------------------------------ */
@@ -117,8 +117,9 @@ function takeWord(field, word) {
 function sayLacking(field, lacking) {
     const first = job.words[0].slice(0, MOST_KNOWN).join(' '), more = VOCABULARY.length - MOST_KNOWN;
     field.setAttribute('aria-invalid', String(lacking.length > 0));
+    const near = lacking.flatMap(nearWords).map((word) => ` Did you mean “${word}”?`).slice(0, 1).join('');
     byId('text-lacks').textContent = lacking.length === 0 ? ''
-        : `This model does not know ${lacking.map((word) => `“${shownText(word)}”`).join(', ')}. It knows: ${first}${more > 0 ? ` and ${more} more` : ''}`;
+        : `This model does not know ${lacking.map((word) => `“${shownText(word)}”`).join(', ')}.${near} It knows: ${first}${more > 0 ? ` and ${more} more` : ''}`;
     suggestions.of = tokenNames().join(' ');
 }
 

@@ -166,17 +166,17 @@ function sayContext({ row, at, line, keys, looked, query, keyName }) {
 function sayHeads({ at, row, keys, keyName, query, model }) {
     const parts = [...Array(Math.min(model.heads, MOST_MIXED)).keys()].map((head) => {
         const [key] = heaviestOf(keys, lineOf(state.item, head, row).weights);
-        return [`head ${head + 1}${head === 0 ? ' looks most' : ''} at `, keyName(key), ' with ', said({ ...at('weights', key), head })];
+        return [`${headText(head)}${head === 0 ? ' looks most' : ''} at `, keyName(key), ' with ', said({ ...at('weights', key), head })];
     });
     return [say`For ${query()}, ${listed(parts, ', ')}.`];
 }
 
-/* Which head adds most to the logit of the likeliest word, and through which token. */
+/* The logit of the likeliest word as a sum of its parts, and what becomes of its share without the head that it needs. */
 function sayWhy({ at, row, words: [word], keyName }) {
-    const most = greatestPart(logitParts(shownEvaluation(), state.item, row, word));
-    if (most === null) return [];
-    const { name, number, key } = most;
-    return [say`The logit of ${wordName(word)} is ${said(at('logits', word))}; ${name} adds most to it, ${said({ name: 'logits', number })}, through ${keyName(key)}.`];
+    const parts = logitParts(shownEvaluation(), state.item, row, word).filter(([, number]) => number !== 0), needed = neededHead(shownEvaluation(), state.item, row, word);
+    const sum = parts.map(([name, number]) => [said({ name: 'logits', number }, true), ` from ${name}`]);
+    return [say`The logit of ${wordName(word)} is a sum, too: ${listed(sum, ' + ')} ≈ ${said(at('logits', word))}.`,
+        ...(needed === null ? [] : [say`Without ${headText(needed.head)}, which looks at ${keyName(needed.key)}, its share falls to ${said({ name: 'probabilities', number: needed.share })}.`])];
 }
 
 /* --- figures: rows { label, cells, how } ------------------------------------------------------------------------- */
@@ -194,12 +194,14 @@ function drawMeeting({ pairs, added, made }, label, other, sum) {
         rowOf('make', 'products', cellsOf(columns, product)), ...added.map((cell) => rowOf('fly', '+ bias', [cell])), rowOf('into', `sum: ${sum}`, [made])];
 }
 
+const keyRow = (model, few) => rowOf('still', '', cellsOf(few, (key) => ({ label: tokenElement(keyLabelOf(model, state.item, key) || String(key + 1)) })));
+
 /* Stages of one query, a column for each key: all, or the heaviest. */
 const drawStages = (...names) => ({ row, keys, line, model }) => {
     const few = fewOf(model.keys, (key) => (keys.includes(key) ? line.weights[key] : -1)), there = names.filter(isThere).slice(-2), last = there[there.length - 1];
     const rows = there.map((name) => rowOf(name === last ? 'into' : 'fly', nameText(name), cellsOf(few, (key) => cellAt(name, row, key))));
     const bars = last === 'weights' ? [barsOf(few, (key) => line.weights[key])] : [];
-    return [rowOf('still', '', cellsOf(few, (key) => ({ label: tokenElement(keyLabelOf(model, state.item, key) || String(key + 1)) }))), ...rows.slice(0, -1), ...bars, ...rows.slice(-1)];
+    return [keyRow(model, few), ...rows.slice(0, -1), ...bars, ...rows.slice(-1)];
 };
 
 /* Bars as tall as shares. */
@@ -218,9 +220,10 @@ const drawAdded = (made) => ({ at }) => {
     return [wholeRow('fly', nameText(first), at(first, 0)), wholeRow('fly', ['+ ', nameText(second)], at(second, 0)), wholeRow('into', ['= ', nameText(made)], at(made, 0))];
 };
 
-function drawSides({ at, model }) {
-    const heads = [...Array(Math.min(model.heads, MOST_MIXED)).keys()], columns = fewOf(model.dValue, () => 0);
-    return [...heads.map((head) => rowOf('make', `head ${head + 1}`, cellsOf(columns, (i) => at('heads', head * model.dValue + i)))),
+/* The row of weights of each head, and what the heads give, side by side. */
+function drawSides({ at, model, line }) {
+    const heads = [...Array(Math.min(model.heads, MOST_MIXED)).keys()], few = fewOf(model.keys, (key) => line.weights[key]);
+    return [keyRow(model, few), ...heads.map((head) => rowOf('make', headLabel(head), cellsOf(few, (key) => ({ ...at('weights', key), head })))),
         wholeRow('into', 'side by side', at('heads', 0))];
 }
 
