@@ -89,6 +89,11 @@
             .startsWith('Without head 1 (subject), which looks at dog with 1.00, the share of barks falls to '));
         check('heads have their names', document.querySelector('label[for="head-3"]').textContent === '4 previous word'
             && document.getElementById('multiple-1').textContent === '2 name');
+        const ready = document.querySelectorAll('#about button');
+        ready[1].click();
+        check(`a ready sentence is a click away: ${firstGuess()}`, ready.length === 3 && field.value === 'tom says [ the birds sing' && firstGuess() === ']');
+        check('its bracket needs the head of brackets', document.getElementById('prediction-why').textContent.startsWith('Without head 3 (bracket), which looks at [ with '));
+        type('the dog near the cat');
         check('a saved file has them', String(JSON.parse(saveJSON(model)).head_names) === 'subject,name,bracket,previous word');
         check('a word that is nearly one', (type('the dgo'), field.blur(), lacks.textContent.includes('know “dgo”. Did you mean “dog”? It knows')));
         type('the dog near the cat');

@@ -139,6 +139,7 @@ function labelCard(held, said) {
     card.className = ['card', said.chosen && 'chosen', said.editable && 'editable', said.spokenOf && 'spoken-of']
         .filter(Boolean).join(' ');
     card.style.setProperty('--head', said.head);
+    card.querySelector('.card-note').title = said.change > 0 ? 'the largest change' : '';
     card.querySelector('.card-note').textContent = said.change > 0 ? `± ${changedBy(said.change)}` : said.size;
     card.querySelector('.card-note').classList.toggle('changed', said.change > 0);
     button.tabIndex = said.chosen ? 0 : -1;

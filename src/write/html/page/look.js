@@ -200,7 +200,7 @@ const ROW_SENTENCES = {
     scaled: 'Each row is one query: its scores times the scale.',
     capped: 'Each row is one query: its scores, kept within the softcap.',
     masked: 'Each row is one query: a masked key has −∞.',
-    weights: 'Each row is one token, the query: how it shares its attention among the tokens, the keys; a row adds up to 1.',
+    weights: 'Each row is a token, the query, and how it looks at the tokens, the keys; a row adds up to 1.',
     entropy: 'Each row is one query: how evenly it looks at the keys: 0 for one key alone, log of their number for all alike.',
     dropped: 'Each row is one query: its weights after dropout.',
     context: 'Each row is one query: the sum of the values, each times its weight.',

@@ -257,7 +257,7 @@ function addHeader() {
     const title = job.title[0].toUpperCase() + job.title.slice(1);
     document.title = `${title}: ${sizesText()}`;
     byId('title').textContent = title;
-    byId('about').textContent = job.comment || '';
+    byId('about').append(...withSentences(job.comment || ''));
     byId('version').textContent = `attn ${job.attn}`;
     byId('flow-help').hidden = !tableNames().some(isEditable);
     byId('starts').textContent = [model.startsBecause, whyFixed()].filter(Boolean).join(' ');

@@ -129,12 +129,30 @@ function typeSentence(field) {
     const isWhole = words.length > 0 && unknown.length === 0;
     sayLacking(field, unknown.filter((one) => !VOCABULARY.some((word) => word.startsWith(one))));
     if (isWhole && words.join(' ') !== tokenNames().join(' ')) {
-        tryEdit({ do: 'text', words }, suggestions.gesture);
-        const query = tokenNames().length - 1;
-        chooseAt({ query, key: heaviestKey(query) });
+        setSentence(words, suggestions.gesture);
     }
     suggestWords(field);
 }
+
+/* Shows another sentence, its last word chosen. */
+function setSentence(words, gesture) {
+    tryEdit({ do: 'text', words }, gesture);
+    const query = tokenNames().length - 1;
+    chooseAt({ query, key: heaviestKey(query) });
+}
+
+/* A text whose quotations are sentences of the vocabulary: each is a button that shows it. */
+const QUOTATION = /"([^"]*)"/;
+const withSentences = (text) => text.split(QUOTATION).map((part, i) => (i % 2 === 0 ? part : sentenceButton(part)));
+
+function sentenceButton(text) {
+    const words = sentenceOf(text), button = element('button', { type: 'button', class: 'plain' }, text);
+    if (!canType(model) || !words.every((word) => VOCABULARY.includes(word))) return `"${text}"`;
+    button.addEventListener('click', () => setSentence(words, null));
+    return button;
+}
+
+const readySentences = () => withSentences(job.comment || '').filter((part) => typeof part !== 'string');
 
 /* Puts the caret behind the sentence, with the words that may follow. */
 function typeOn() {
