@@ -108,8 +108,8 @@ static enum status apply_facts(const struct build *build)
 /* A result's query and key are already rotated and scaled: drops its settings of these steps. */
 static enum status forget_steps(const struct build *build)
 {
-    static const enum option_id STEPS[] = {OPTION_ROPE,         OPTION_ROPE_THETA, OPTION_ROPE_COLUMNS,
-                                           OPTION_ROPE_SCALING, OPTION_ROPE_AXES,  OPTION_POSITIONS,
+    static const enum option_id STEPS[] = {OPTION_ROPE,         OPTION_ROPE_THETA,  OPTION_ROPE_COLUMNS,
+                                           OPTION_ROPE_SCALING, OPTION_ROPE_AXES,   OPTION_POSITIONS,
                                            OPTION_SCALE_ON,     OPTION_QUERY_GROWTH};
     struct options *options = build->options;
     const struct input_file *inputs = build->inputs;
@@ -443,7 +443,8 @@ static enum status finish_problem(const struct build *build)
                            "--explain config explains a checkpoint's config; type attn layer with --weights MODEL");
     if (choose_head(build) != STATUS_OK)
         return build->error->status;
-    if (!problem->parameters_only && (take_tokens(build) || take_head_names(build) || build_sequence_labels(build) || build_queries(build)))
+    if (!problem->parameters_only &&
+        (take_tokens(build) || take_head_names(build) || build_sequence_labels(build) || build_queries(build)))
         return build->error->status;
     if (problem->chosen.explains && problem->rounding.when == ROUNDING_OPERATIONS)
         return error_usage(build->error, "--explain needs stages that are rounded once; type --rounding stages");

@@ -120,6 +120,14 @@ function checkPage(name, page, expected) {
         checkSum(place, text);
     };
 
+    /* Its exponentials and their sum give the weight. */
+    const checkSoftmax = (place, said, { line }) => {
+        if (line.empty) return;
+        const [, one, sum, share] = /: (\S+) \/ (\S+) ≈ (\S+)\.Of/.exec(said) || [], [, first, largest, power] = /e\^\((\S+) − (\S+)\) = (\S+) for/.exec(said) || [];
+        const [a, b, c, x, y, z] = [one, sum, share, first, largest, power].map((text) => Number(digitsOf(text || 'NaN')));
+        check(`${place}: ${one} / ${sum} is ${share}`, Math.abs(a / b - c) < 0.01 * Math.max(1, c) && Math.abs(Math.exp(x - y) - z) < 0.001 && z === a);
+    };
+
     /* What is called the largest. */
     const checkRanks = (place, said, { row, key, keys }) => {
         const of = (table) => (expected[table] ? Array.from({ length: job.keys }, (nothing, one) => printedNumber(table, row, one)) : null);
@@ -132,6 +140,8 @@ function checkPage(name, page, expected) {
         if (weights && next) check(`${place}: the ${next[1] || ''}largest share`, isRounded(next[2], next[1] ? second : first));
     };
 
+    const hidesKey = (row) => shownEvaluation().line(state.item, state.head, row).bias.includes(-Infinity);
+
     const checkPlace = () => {
         const place = walkPlace();
         for (const step of stepsHere()) {
@@ -142,6 +152,8 @@ function checkPage(name, page, expected) {
             seen.add(step.title);
             for (const sentence of sentences.slice(0, sentences.length - step.text.length)) checkSentence(where, sentence);
             if (step.table === 'scores' || step.table === 'weights') checkRanks(where, sentences.map(({ textContent }) => textContent).join(' '), place);
+            if (step.table === 'weights' && step.title === 'Weights') checkSoftmax(where, sentences.map(({ textContent }) => textContent).join(''), place);
+            if (step.row) check(`${where}: a row in which a key is masked`, place.model.rows.every((nothing, row) => !hidesKey(row)) || hidesKey(step.row(place)));
             const rows = step.draws(place);
             check(`${where}: its figure`, rows.length > 0 && rows.every(({ cells }) => cells.every((cell) => cell === null || !cell.name || walkValue(cell) !== undefined)));
         }
