@@ -147,7 +147,6 @@ static enum status make_labels(const struct build *build, const int64_t *starts,
     const size_t count = (size_t)starts[sequences];
     char text[48];
     *labels = (struct token_labels){.lists = 1, .count = count};
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     labels->texts = arena_allocate(build->arena, count, sizeof labels->texts[0], build->error);
     for (size_t i = 0; i < sequences && labels->texts != NULL; i++)
         for (int64_t token = starts[i]; token < starts[i + 1]; token++) {

@@ -203,7 +203,6 @@ static void name_text(struct layer_module *modules, size_t count)
 /* Sorts the prefixes, so that is_alone can count modules of one layer. */
 static enum status sort_prefixes(struct module_list *list, struct arena *arena, struct error *error)
 {
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     list->prefixes = arena_allocate(arena, list->count, sizeof list->prefixes[0], error);
     if (list->prefixes == NULL)
         return error->status;

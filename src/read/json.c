@@ -434,7 +434,6 @@ static enum status read_tree(struct json_reader *reader, const cJSON *root, unsi
         return error_usage(reader->error, "%s: expected an object, got %s", reader->source, json_kind_name(root));
     if (json_check_repeated(reader, root, "") != STATUS_OK || check_format(reader, root) != STATUS_OK)
         return reader->error->status;
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     input->passed = arena_allocate(reader->arena, json_count(root), sizeof input->passed[0], reader->error);
     input->tensors = arena_allocate(reader->arena, json_count(root) + 2, sizeof input->tensors[0], reader->error);
     if (input->passed == NULL || input->tensors == NULL)

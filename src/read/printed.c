@@ -543,7 +543,6 @@ static bool allocate_room(struct cell *cell, size_t length)
     reader->numbers = arena_allocate(reader->arena, numbers, sizeof reader->numbers[0], reader->error);
     reader->digits = arena_allocate(reader->arena, numbers, sizeof reader->digits[0], reader->error);
     input->tensors = arena_allocate(reader->arena, names, sizeof input->tensors[0], reader->error);
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     input->passed = arena_allocate(reader->arena, names, sizeof input->passed[0], reader->error);
     cell->names = arena_allocate(reader->scratch, names, sizeof cell->names[0], reader->error);
     reader->labels = arena_allocate(reader->scratch, lines, sizeof reader->labels[0], reader->error);
