@@ -106,7 +106,6 @@ static bool inputs_are_straight(const struct problem *problem)
 /* Whether the cell's parameter has an explanation. */
 static bool explains_parameters(const struct problem *problem, enum stage stage)
 {
-    (void)stage;
     return problem->chosen.has_cell && problem->chosen.cell.stage == STAGE_GRAD_PARAMETERS &&
            problem->chosen.cell_name != NULL &&
            (problem->chosen.cell_place.id == PROJECTION_COUNT || inputs_are_straight(problem));
@@ -211,7 +210,6 @@ static void explain_parameters(struct explanation *e, enum stage stage, struct e
 
 static void formula_parameters(const struct problem *problem, enum stage stage, struct text *text)
 {
-    (void)stage;
     if (problem->chosen.cell_name != NULL)
         formula_of_number(problem, text);
     else
@@ -223,7 +221,6 @@ static void formula_parameters(const struct problem *problem, enum stage stage, 
 /* Whether inputs_are_straight, and no latent comes between. */
 static bool is_straight(const struct problem *problem, enum stage stage)
 {
-    (void)stage;
     return !latent_makes(problem, PROJECTION_QUERY) && !latent_makes(problem, PROJECTION_KEY) &&
            inputs_are_straight(problem) && !words_follow(problem) &&
            !(problem->given.is_cross && problem->parameters.gate.weight.rank > 0);
