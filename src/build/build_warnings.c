@@ -23,8 +23,8 @@ static bool draws_parameters(const struct problem *problem)
 static bool rng_changes_draws(const struct build *build)
 {
     const struct problem *problem = build->problem;
-    const bool linear =
-        init_is_transposed(build->options->init) || build->options->init == INIT_XAVIER || problem->plan.has_out;
+    const struct init_row *init = &INIT_ROWS[build->options->init];
+    const bool linear = (init->unit != INIT_UNIT_ONE && !init->normal) || problem->plan.has_out;
     if (build->options->rng == TORCH_RANDOM_MKL)
         return problem->drop.share > 0;
     if (build->options->rng == TORCH_RANDOM_SCALAR)

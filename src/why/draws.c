@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAST_SKIP = 1000, LAST_SEED = 9999, MOST_SIZES = 4, MOST_NEAR = 384, MOST_WAYS = 9, CHUNK = 128, ORDERS = 5 };
+enum { LAST_SKIP = 1000, LAST_SEED = 9999, MOST_SIZES = 4, MOST_NEAR = 384, MOST_WAYS = 18, CHUNK = 128, ORDERS = 6 };
 
 /* Settings that may differ from the user's. */
 struct variation {
@@ -369,19 +369,15 @@ static bool may_draw_parameters(const struct why *why)
 /* Ways to draw a matrix: as asked, then the others, those of nn.Linear first. */
 static size_t list_ways(const struct variation *asked, struct variation ways[MOST_WAYS])
 {
-    static const struct {
-        enum init init;
-        bool bias;
-    } WAYS[] = {{INIT_LINEAR, true},  {INIT_LINEAR, false},        {INIT_RAND, false}, {INIT_RANDN, false},
-                {INIT_XAVIER, false}, {INIT_XAVIER_LINEAR, false}, {INIT_MHA, false},  {INIT_RAND_CENTRED, false}};
     size_t count = 1;
     ways[0] = *asked;
-    for (size_t i = 0; i < sizeof WAYS / sizeof WAYS[0]; i++)
-        if (WAYS[i].init != asked->init || WAYS[i].bias != asked->bias) {
-            ways[count] = *asked;
-            ways[count].init = WAYS[i].init;
-            ways[count++].bias = WAYS[i].bias;
-        }
+    for (int bias = 1; bias >= 0; bias--)
+        for (enum init init = INIT_LINEAR; init <= (bias ? INIT_LINEAR : INIT_KAIMING_LINEAR); init++)
+            if (init != asked->init || bias != asked->bias) {
+                ways[count] = *asked;
+                ways[count].init = init;
+                ways[count++].bias = bias;
+            }
     return count;
 }
 
@@ -394,12 +390,12 @@ static bool is_rare(enum init init, enum init asked)
  * only where the other settings are as asked, with no mistake and no module before. */
 static size_t list_near(const struct why *why, enum why_depth depth, struct variation near[MOST_NEAR])
 {
-    const bool orders = depth == WHY_NEAR || depth == WHY_BOTH, rare = depth == WHY_NEAR || depth == WHY_FAR;
+    const bool orders = depth == WHY_NEAR || depth == WHY_BOTH;
     const struct variation asked = start_from(why);
     uint64_t sizes[MOST_SIZES] = {0};
     struct variation ways[MOST_WAYS];
     const size_t size_count = list_sizes(why, sizes), way_count = list_ways(&asked, ways),
-                 order_count = orders ? 1 + ORDERS : 1;
+                 order_count = orders ? ORDERS + (size_t)why->problem->plan.has_out : 1; /* the last: out_proj first */
     const bool splits =
         MECHANISMS[why->problem->mechanism].splits && why->problem->size.heads == why->problem->size.kv_heads;
     size_t count = 0;
@@ -407,7 +403,8 @@ static size_t list_near(const struct why *why, enum why_depth depth, struct vari
         for (int other = 0; other <= (int)splits; other++)
             for (size_t way = 0; way < way_count; way++)
                 for (size_t order = 0; order < order_count && count < MOST_NEAR; order++) {
-                    if (is_rare(ways[way].init, asked.init) && (!rare || size > 0 || other || order > 0))
+                    const bool rare = is_rare(ways[way].init, asked.init), far = ways[way].init <= INIT_MHA;
+                    if (rare && (size > 0 || other || order > 0 || depth > WHY_FAR || (depth == WHY_FAR && !far)))
                         continue;
                     struct variation *added = &near[count++];
                     *added = ways[way];
@@ -701,7 +698,7 @@ static void keep_drawn(const struct streams *streams, size_t numbers, struct err
     enum { MOST = 1 << 24 };
     struct drawn *drawn = streams->drawn;
     const uint64_t more = streams->last - streams->first;
-    const size_t times = drawn->way.init == INIT_RANDN ? 1 : 2;
+    const size_t times = INIT_ROWS[drawn->way.init].normal ? 1 : 2;
     drawn->last = streams->last;
     drawn->span = times * numbers + SCREEN_LANES + (streams->skips == NULL ? (size_t)more : 0);
     const double rows = (double)streams->seed_count * (streams->skips == NULL ? 1 : (double)(more + 1));
@@ -721,8 +718,8 @@ static bool is_of_size(const struct variation *way, const struct variation *aske
 static struct drawn *drawn_as(struct why *why, const struct variation *way)
 {
     struct drawn *drawn = why->drawn;
-    while (drawn != NULL && ((drawn->way.init == INIT_RANDN) != (way->init == INIT_RANDN) ||
-                             (way->init == INIT_RANDN && !is_of_size(&drawn->way, way))))
+    while (drawn != NULL && (INIT_ROWS[drawn->way.init].normal != INIT_ROWS[way->init].normal ||
+                             (INIT_ROWS[way->init].normal && !is_of_size(&drawn->way, way))))
         drawn = drawn->next;
     if (drawn == NULL && (drawn = arena_allocate(why->arena, 1, sizeof *drawn, why->error)) != NULL) {
         *drawn = (struct drawn){.way = *way, .next = why->drawn, .arena = why->arena};

@@ -14,7 +14,7 @@
 static void set_place(struct screen_place *place, size_t start, size_t d_in, size_t columns,
                       const struct parameters_plan *plan, enum projection_id id, size_t bias)
 {
-    const bool linear = id == PROJECTION_COUNT || init_is_transposed(plan->init);
+    const bool linear = id == PROJECTION_COUNT || INIT_ROWS[plan->init].transposed;
     double range[2];
     parameters_range(plan, id, range);
     *place = (struct screen_place){.start = start,
@@ -164,7 +164,8 @@ bool screen_create(struct screen *screen, const struct problem *problem, const s
                    struct arena *arena, struct error *error)
 {
     const struct mine_table *table = mine->count > 0 ? &mine->tables[mine->count - 1] : NULL;
-    if (table == NULL || !is_plain(problem))
+    const struct init_row *init = &INIT_ROWS[problem->plan.init];
+    if (table == NULL || !is_plain(problem) || (init->normal && init->again) || init->gain == 0)
         return false;
     const enum stage stage = problem_made_as(problem, table->stage);
     const bool operand = STAGES[stage].operand;
@@ -179,7 +180,7 @@ bool screen_create(struct screen *screen, const struct problem *problem, const s
                               .tokens = tokens,
                               .d_in = problem->size.d_in,
                               .kind = kind,
-                              .is_normal = problem->plan.init == INIT_RANDN,
+                              .is_normal = INIT_ROWS[problem->plan.init].normal,
                               .joins = stage == STAGE_OUTPUT && problem->plan.has_out};
     set_places(screen);
     screen->scratch = memory_larger(3 * (tokens + problem->size.d_in) + problem->size.heads * problem->size.d_value,

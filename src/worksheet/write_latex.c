@@ -13,7 +13,7 @@ static const struct sign SIGNS[] = {{" . ", " $\\cdot$ "},  {"^T", "$^\\top$"}, 
 
 static const char BEGIN[] =
     "\\documentclass[10pt]{article}\n"
-    "\\setlength{\\textwidth}{18.2cm}\\setlength{\\oddsidemargin}{-1.14cm}\n"
+    "\\setlength{\\textwidth}{18.4cm}\\setlength{\\oddsidemargin}{-1.24cm}\n"
     "\\setlength{\\textheight}{25.2cm}\\setlength{\\topmargin}{-1.1cm}\n"
     "\\setlength{\\headheight}{0pt}\\setlength{\\headsep}{0pt}\\setlength{\\parindent}{0pt}\n"
     "\\setlength{\\tabcolsep}{3.5pt}\\renewcommand{\\arraystretch}{1.2}\\pagestyle{empty}\\raggedright\n"
@@ -23,8 +23,8 @@ static const char BEGIN[] =
     "\\newcommand{\\power}[1]{$e^{\\mbox{\\scriptsize #1}}$}\n"
     "\\newcommand{\\column}[1]{\\hbox to 0.525em{\\hss#1\\hss}}\n"
     "\\newcommand{\\place}{, }\n"
-    "\\newcommand{\\key}{\\fontsize{6}{6.8}\\selectfont\\setlength{\\tabcolsep}{1pt}"
-    "\\renewcommand{\\arraystretch}{1}\\renewcommand{\\place}{\\\\}}\n"
+    "\\newcommand{\\key}{\\fontsize{6}{6.8}\\selectfont\\def\\scriptsize{\\fontsize{4.5}{5}\\selectfont}"
+    "\\mathcode`-=\"007B\\setlength{\\tabcolsep}{1.4pt}\\renewcommand{\\arraystretch}{1}\\renewcommand{\\place}{\\\\}}\n"
     "\\begin{document}\n";
 
 /* Of more columns the blanks are narrower, so that they fit. */
@@ -130,7 +130,7 @@ const struct sheet_dialect sheet_as_latex = {
     .span = {" & \\multicolumn{", "}{r}{\\shortstack[r]{", "}}"},
     .first_cell = " & ",
     .parted = "\\noalign{\\kern1pt}\n",
-    .key_columns = 165,
+    .key_columns = 158,
     .key_lines = 94,
     .breaks_titles = true,
     .worked = {"{\\footnotesize\\ttfamily\n\\strut{}", "}\n"},

@@ -17,6 +17,7 @@
         check('the window is that of the test', innerWidth === 1280 && innerHeight === 800);
         for (const id of ['tokens-list', 'large', made, 'flow-help', 'card-inputs'])
             check(`${id} is above the fold: it ends at ${boxOf(id).bottom}`, isSeen(id) && boxOf(id).bottom <= innerHeight);
+        check(`the large table is not cut: ${layouts.large.canvasWidth}`, layouts.large.canvasWidth <= document.getElementById('large').parentElement.clientWidth);
         check('settings are not on the page', !isSeen('drawer') && !isSeen('settings-list'));
         const instructions = document.querySelectorAll('#flow-help');
         check('one sentence says what to do', instructions.length === 1 && /^Drag any number/.test(instructions[0].textContent));
@@ -67,7 +68,19 @@
         type('the dog near the qq');
         check('what is no word is marked', field.getAttribute('aria-invalid') === 'true' && tokenNames().length === 5);
         field.blur();
-        check('the field left says the sentence shown', field.value === 'the dog near the cat' && !isSeen('text-words'));
+        const lacks = document.getElementById('text-lacks'), isMarked = () => field.getAttribute('aria-invalid') === 'true';
+        check('the text stays in the field that is left', field.value === 'the dog near the qq' && isMarked() && !isSeen('text-words'));
+        check(`the known words are listed: ${lacks.textContent}`, lacks.textContent.startsWith('This model does not know “qq”. It knows: today now the old') && lacks.textContent.endsWith(' ) ] .'));
+        check('they stand at the sentence', boxOf('text-lacks').top >= boxOf('text-field').bottom && boxOf('text-lacks').bottom <= boxOf('tokens-list').top);
+        go(0);
+        check('Reset brings the sentence back', field.value === 'anna says ( the dogs near the cat' && !isMarked() && lacks.textContent === '');
+        chooseAt({ query: tokenNames().length - 1 });
+        document.getElementById('add-open').click();
+        check('+ offers the words that may follow', document.activeElement === field && field.value.endsWith(' cat ') && document.querySelector('#text-words li').textContent === firstGuess());
+        check('and no form for numbers', !isSeen('add-form'));
+        type('the dog near the cat');
+        field.blur();
+        check('the field left says the sentence shown', field.value === 'the dog near the cat' && !isMarked() && !isSeen('text-words'));
         const shares = () => Array.from(document.querySelectorAll('.guess-share'), (one) => one.textContent).join(), before = shares();
         document.getElementById('head-in-0').click();
         check('without a head the next word is another', shares() !== before);

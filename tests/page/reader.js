@@ -152,6 +152,17 @@
         check('a click does', numberAt('attn_mask', place) === 1 - was && past.at === edits + 1);
     };
 
+    /* A pointer that goes down to another row, and is released there, chooses nothing. */
+    const tryStray = () => {
+        const canvas = canvasOf(first), [from, to] = [0, 1].map((row) => middleOf(first, row, 0)), was = JSON.stringify([state.name, state.at]), edits = past.at;
+        canvas.setPointerCapture = () => {};
+        point(canvas, 'pointerdown', from);
+        for (const type of ['pointermove', 'pointerup', 'click']) point(canvas, type, to);
+        check('a drag up or down chooses nothing', JSON.stringify([state.name, state.at]) === was && past.at === edits);
+        for (const type of ['pointerdown', 'pointerup', 'click']) point(canvas, type, to);
+        check('a click does', state.name === first && state.at.query === 1);
+    };
+
     const tryModes = () => {
         choose(lastTable());
         const now = shownTable(lastTable()).numbers.slice();
@@ -256,6 +267,7 @@
 
     await tryNumbers();
     tryMask();
+    tryStray();
     tryModes();
     await tryTokens();
     trySlider();

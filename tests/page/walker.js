@@ -28,6 +28,8 @@ async function goThrough() {
         const place = `step ${step + 1}, ${byId('walk-title').textContent}`, card = byId(`card-${walk.steps[step].table}`);
         for (let frame = 0; frame < 150 && (calm ? frame < 15 : moves().length === 0); frame++) await frames(1);
         check(`${place}: ${moves().length} animations`, (moves().length === 0) === calm);
+        const bars = moves().map(({ effect }) => effect).filter(({ target }) => target.matches('.walk-bars i'));
+        check(`${place}: a bar stands above its number`, bars.every((bar) => bar.getKeyframes().every(({ height }) => parseFloat(height) <= parseFloat(bar.target.style.height))));
         for (const move of moves()) move.finish();
         await frames(3);
         check(`${place}: it comes to rest`, moves().length === 0 && byId('walk-moving').childElementCount === 0);

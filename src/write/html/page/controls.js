@@ -198,8 +198,9 @@ function paintTokens() {
     });
 }
 
-/* Opens the form for one more token; its numbers begin as those of the chosen token. */
+/* Goes on in the sentence; without one opens the form for one more token, whose numbers begin as those of the chosen token. */
 function openAdd() {
+    if (!byId('text-form').hidden) return typeOn();
     const inputs = after.table('inputs', state.item, 0), from = within(state.at.query, inputs.rows) * inputs.columns;
     byId('add-numbers').value = Array.from(inputs.numbers.subarray(from, from + inputs.columns), numberToType).join(', ');
     byId('add-label').value = '';
@@ -228,6 +229,7 @@ function go(at) {
     finishWaiting();
     goTo(at);
     if (!isEdited()) setMode('after');
+    byId('text-field').setAttribute('aria-invalid', 'false');
     keepChoice();
     show();
     rememberInLink();

@@ -212,7 +212,7 @@ function pointIn(event) {
     return [event.clientX - box.left, event.clientY - box.top];
 }
 
-/* A click or a tap chooses a cell. In a table that can be edited, a drag changes the number, and a double click
+/* A click or a tap that begins and ends in a cell chooses it. In a table that can be edited, a drag changes the number, and a double click
  * opens the field. The pointer over the large table leads until it leaves. */
 function listenToTable(canvas, viewOf, follows = false) {
     const cellAt = (event) => {
@@ -221,6 +221,7 @@ function listenToTable(canvas, viewOf, follows = false) {
     };
     canvas.addEventListener('pointerdown', (event) => {
         const { name } = viewOf(), cell = cellAt(event);
+        canvas.pressed = cell;
         if (cell && isEditable(name) && event.button === 0 && state.mode !== 'before') beginDrag(event, name, cell);
     });
     canvas.addEventListener('pointermove', (event) => {
@@ -240,7 +241,7 @@ function listenToTable(canvas, viewOf, follows = false) {
     canvas.addEventListener('click', (event) => {
         const { name } = viewOf(), cell = cellAt(event);
         if (canvas.skipClick && event.timeStamp - canvas.skipClick < 50) return;
-        if (!cell) return;
+        if (!cell || (canvas.pressed && !isAt([cell.row, cell.column], [canvas.pressed.row, canvas.pressed.column]))) return;
         showSheet(true);
         const changes = state.name === name && isTruthTable(name) && isEditable(name) && state.mode !== 'before';
         chooseCell(name, cell.row, cell.column);

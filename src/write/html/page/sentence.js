@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* For an input that has words: the sentence, typed with words suggested, and the words that come next. */
 
-const MOST_GUESSES = 6, MOST_WORDS = 12;
+const MOST_GUESSES = 6, MOST_WORDS = 12, MOST_KNOWN = 60;
 
 /* --- the next word ----------------------------------------------------------------------------------------------- */
 
@@ -45,7 +45,7 @@ function showReason(row, word) {
 /* --- the sentence ------------------------------------------------------------------------------------------------ */
 
 const sentenceOf = (text) => text.trim().split(/\s+/).filter(Boolean);
-const suggestions = { words: [], at: -1, from: 0, gesture: null };
+const suggestions = { words: [], at: -1, from: 0, gesture: null, of: '' }; /* of: the sentence shown when it was typed */
 
 const rowOfShares = (row) => {
     const { columns, numbers } = shownEvaluation().table('probabilities', state.item, 0);
@@ -93,19 +93,35 @@ function takeWord(field, word) {
     typeSentence(field);
 }
 
+/* Says which words the vocabulary lacks, and which it has; nothing where it has all. */
+function sayLacking(field, lacking) {
+    const first = job.words[0].slice(0, MOST_KNOWN).join(' '), more = VOCABULARY.length - MOST_KNOWN;
+    field.setAttribute('aria-invalid', String(lacking.length > 0));
+    byId('text-lacks').textContent = lacking.length === 0 ? ''
+        : `This model does not know ${lacking.map((word) => `“${shownText(word)}”`).join(', ')}. It knows: ${first}${more > 0 ? ` and ${more} more` : ''}`;
+    suggestions.of = tokenNames().join(' ');
+}
+
 /* Takes the sentence as it is typed, once all of it is words. */
 function typeSentence(field) {
     const words = sentenceOf(field.value), unknown = words.filter((word) => !VOCABULARY.includes(word));
     const isWhole = words.length > 0 && unknown.length === 0;
-    field.setAttribute('aria-invalid', String(!isWhole && !VOCABULARY.some((word) => word.startsWith(unknown[unknown.length - 1] ?? ''))));
-    const lacking = unknown.filter((one) => !VOCABULARY.some((word) => word.startsWith(one)));
-    tell(lacking.length > 0 ? `The vocabulary has no word ${lacking.map((word) => `"${shownText(word)}"`).join(', ')}.` : '');
+    sayLacking(field, unknown.filter((one) => !VOCABULARY.some((word) => word.startsWith(one))));
     if (isWhole && words.join(' ') !== tokenNames().join(' ')) {
         tryEdit({ do: 'text', words }, suggestions.gesture);
         const query = tokenNames().length - 1;
         chooseAt({ query, key: heaviestKey(query) });
     }
     suggestWords(field);
+}
+
+/* Puts the caret behind the sentence, with the words that may follow. */
+function typeOn() {
+    const field = byId('text-field');
+    field.focus();
+    field.value = `${field.value.trim()} `;
+    suggestWords(field);
+    return null;
 }
 
 function onSentenceKey(event) {
@@ -118,11 +134,14 @@ function onSentenceKey(event) {
     showSuggestions(field);
 }
 
-/* The field says the sentence that is shown, while nobody types in it. */
+/* The field says the sentence that is shown, unless a reader types in it, or typed a word that is none. */
 function showSentence() {
     const field = byId('text-field');
     byId('text-form').hidden = !canType(model) || job.items > 1 || whyFixed() !== null;
-    if (document.activeElement !== field) field.value = tokenNames().join(' ');
+    const { hidden } = byId('text-form'), isKept = field.getAttribute('aria-invalid') === 'true' && suggestions.of === tokenNames().join(' ');
+    if (hidden || document.activeElement === field || isKept) return;
+    sayLacking(field, []);
+    field.value = tokenNames().join(' ');
 }
 
 function listenToSentence() {
@@ -133,7 +152,7 @@ function listenToSentence() {
     field.addEventListener('blur', () => {
         suggestions.words = [];
         showSuggestions(field);
-        field.setAttribute('aria-invalid', 'false');
+        sayLacking(field, sentenceOf(field.value).filter((word) => !VOCABULARY.includes(word)));
         finishWaiting();
         showSentence();
     });

@@ -3,7 +3,7 @@
  * serves as slides. The sentences of `text` are in attn-lessons(7), `says` makes those with numbers, and `draws` the rows
  * of the figure; tests/page/walk.js compares them with the manual and with attn's numbers. */
 
-const MOST_WALK_CELLS = 7, MOST_PRODUCTS = 3, MOST_MIXED = 5;
+const MOST_WALK_CELLS = 8, MOST_PRODUCTS = 3, MOST_MIXED = 5;
 
 const walk = { steps: [], at: -1, from: null, names: [] }; /* names: the tables of this step */
 
@@ -198,15 +198,12 @@ function drawMeeting({ pairs, added, made }, label, other, sum) {
 const drawStages = (...names) => ({ row, keys, line, model, keyName }) => {
     const few = fewOf(model.keys, (key) => (keys.includes(key) ? line.weights[key] : -1)), there = names.filter(isThere).slice(-2), last = there[there.length - 1];
     const rows = there.map((name) => rowOf(name === last ? 'into' : 'fly', nameText(name), cellsOf(few, (key) => cellAt(name, row, key))));
-    const bars = last === 'weights' ? [barsOf(few, (key) => line.masked[key], (key) => line.weights[key])] : [];
+    const bars = last === 'weights' ? [barsOf(few, (key) => line.weights[key])] : [];
     return [rowOf('still', '', cellsOf(few, (key) => ({ label: keyName(key) }))), ...rows.slice(0, -1), ...bars, ...rows.slice(-1)];
 };
 
-/* Bars as tall as shares, which grow from scores. */
-function barsOf(few, scoreOf, shareOfOne) {
-    const scores = few.filter((i) => i !== null).map(scoreOf).filter(Number.isFinite), most = Math.max(...scores), least = Math.min(...scores);
-    return rowOf('bars', '', cellsOf(few, (i) => ({ bar: shareOfOne(i), from: Math.max(0.05, (scoreOf(i) - least) / (most - least || 1)) || 0 })));
-}
+/* Bars as tall as shares. */
+const barsOf = (few, shareOfOne) => rowOf('bars', '', cellsOf(few, (i) => ({ bar: shareOfOne(i) })));
 
 function drawMix({ at, line, keys, keyName, looked }) {
     const shown = looked.slice(0, MOST_MIXED).sort((a, b) => a - b), columns = fewOf(walkTable('context').columns, (i) => walkValue(at('context', i)));
@@ -230,7 +227,7 @@ function drawSides({ at, model }) {
 function drawWords({ at, words }) {
     const shown = words.slice(0, MOST_MIXED), of = (name) => shown.map((word) => at(name, word));
     return [rowOf('still', '', shown.map((word) => ({ label: wordName(word) }))), rowOf('fly', 'logits', of('logits')),
-        barsOf(shown, (word) => walkValue(at('logits', word)), (word) => walkValue(at('probabilities', word))), rowOf('into', 'shares', of('probabilities'))];
+        barsOf(shown, (word) => walkValue(at('probabilities', word))), rowOf('into', 'shares', of('probabilities'))];
 }
 
 /* --- the steps --------------------------------------------------------------------------------------------------- */
@@ -435,10 +432,9 @@ const MOVES = {
         return begins + 150 * cells.length + 250;
     },
     bars: (cells, begins) => {
-        for (const [{ firstElementChild: bar }, { from }] of cells)
-            bar.animate([{ height: 0, offset: 0 }, { height: `${100 * from}%`, offset: 0.3 }, { height: `${100 * from}%`, offset: 0.5 }, { height: bar.style.height }],
-                { duration: 1600, delay: begins, easing: EASE, fill: 'backwards' });
-        return begins + 1300;
+        for (const [{ firstElementChild: bar }] of cells)
+            bar.animate([{ height: 0 }, { height: bar.style.height }], { duration: 700, delay: begins, easing: EASE, fill: 'backwards' });
+        return begins + 600;
     },
     into: (cells, begins) => {
         const ends = MOVES.make(cells, begins);
