@@ -53,7 +53,6 @@ enum shell { SHELLS(CHOICE_ID) };
 
 #define OPTION_ID(id, ...) OPTION_##id,
 enum option_id { OPTION_ROWS(OPTION_ID, OPTION_ID) OPTION_COUNT };
-#undef OPTION_ID
 
 enum option_kind {
     OPTION_FLAG,     /* bool: stores true */
@@ -150,9 +149,6 @@ struct options {
     char **files;                   /* join: the parts; diff: A and B; --complete: all words */
     size_t file_count;
 };
-
-#undef OPTION_FIELD
-#undef OPTION_NO_FIELD
 
 extern const struct option_row OPTIONS[OPTION_COUNT];
 

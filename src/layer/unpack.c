@@ -199,7 +199,6 @@ static void put_weights(const struct unpacking *unpacking, const struct weights 
 {
 #define NAMES_OF(id, field, standard) [ROLE_##id] = {standard ".weight", standard ".bias"},
     static const char *const NAMES[][2] = {NAMING_ROLES(NAMES_OF)};
-#undef NAMES_OF
     put_rows(unpacking, &weights->weight, NAMES[role][0], first, count);
     if (weights->bias.tensor.rank > 0)
         put_rows(unpacking, &weights->bias, NAMES[role][1], first, count);

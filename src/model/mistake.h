@@ -62,7 +62,6 @@
 
 #define MISTAKE_SLOT_ID(id, ...) MISTAKE_SLOT_##id,
 enum mistake_slot { MISTAKE_SLOTS(MISTAKE_SLOT_ID) MISTAKE_SLOT_COUNT };
-#undef MISTAKE_SLOT_ID
 
 /* The mistakes, most common slots first, and most common mistakes first in a slot. */
 #define ROW(id, ...) MISTAKE_##id,

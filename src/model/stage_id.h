@@ -18,7 +18,6 @@ enum stage {
     STAGE_PARAMETERS,
     STAGE_NAMES,
 };
-#undef STAGE_ID
 
 /* The gradients at which the backward pass to inputs and parameters begins. */
 #define STAGE_GRAD_OPERANDS (STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_GRAD_KEY) | STAGE_BIT(STAGE_GRAD_VALUE))

@@ -21,7 +21,6 @@ static const struct {
     enum { WHOLE, SIGNED, SINGLE, DOUBLE, OTHER } kind;
     size_t bytes;
 } TYPES[] = {GGUF_TYPES(TYPE)};
-#undef TYPE
 
 /* Types of tensors by their number, as ggml names them. attn reads those that are a dtype of .safetensors, or a block
  * type. */

@@ -66,7 +66,6 @@ struct stage_functions {
 
 #define STAGE_DECLARE(id, name, ...) extern const struct stage_functions stage_##name;
 STAGE_ROWS(STAGE_DECLARE)
-#undef STAGE_DECLARE
 
 /* Whether it is shown by default; also for inputs and parameters. */
 bool stage_applies(const struct problem *problem, enum stage stage);
