@@ -13,8 +13,6 @@ bool build_has_sequences(const struct build *build)
            input_file_find(build->inputs, "cu_seqlens_k") != NULL;
 }
 
-/* --- where they begin --------------------------------------------------------------------------------------------- */
-
 /* Reads number `at` of the list, which starts at 0 and never decreases. */
 static enum status take_start(const struct build *build, const char *name, const struct tensor *tensor, size_t at,
                               int64_t *starts)
@@ -138,8 +136,6 @@ enum status build_sequences(const struct build *build, const struct build_pages 
     problem->mask.offset = 0;
     return STATUS_OK;
 }
-
-/* --- their labels ------------------------------------------------------------------------------------------------- */
 
 static enum status make_labels(const struct build *build, const int64_t *starts, size_t sequences,
                                struct token_labels *labels)

@@ -493,8 +493,6 @@ static enum status hold_beyond(struct backward *backward, struct arena *arena, s
     return error->status;
 }
 
-/* --- all of it ---------------------------------------------------------------------------------------------------- */
-
 static enum status hold_sums(struct backward *backward, struct arena *arena, struct error *error)
 {
     const struct problem *problem = &backward->problem;

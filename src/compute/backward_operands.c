@@ -306,8 +306,6 @@ static struct room_layout lay_out_room(const struct problem *problem, enum proje
     return at;
 }
 
-/* --- all of it ---------------------------------------------------------------------------------------------------- */
-
 static void add_norm(struct backward_sums *sums, const struct norm *gradient, size_t by_weight, size_t by_bias,
                      size_t count)
 {

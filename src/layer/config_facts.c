@@ -439,8 +439,6 @@ static void add_scale(const struct config_reading *reading, bool slides)
     config_fact_number(reading, "scale", config_is_set(&value) ? &value : NULL, scale);
 }
 
-/* --- the rest ---------------------------------------------------------------------------------------------------- */
-
 static void add_softcap(const struct config_reading *reading)
 {
     const struct config_value value = config_find(reading, CONFIG_SOFTCAP);

@@ -146,8 +146,6 @@ static enum status place(const struct search *search, struct layer_module *modul
     return STATUS_OK;
 }
 
-/* --- all of them ------------------------------------------------------------------------------------------------- */
-
 /* Compares names, with numbers by value: layers.2 before layers.10. */
 static int compare_paths(const char *a, const char *b)
 {

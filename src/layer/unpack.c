@@ -417,8 +417,6 @@ static enum status unpack_latent(struct unpacking *unpacking)
     return unpack_inner_norm(unpacking, "key_value_a_norm.weight", rank);
 }
 
-/* --- the rest ---------------------------------------------------------------------------------------------------- */
-
 static enum status unpack_out(struct unpacking *unpacking)
 {
     struct weights out = {0};

@@ -520,8 +520,6 @@ static bool take_all(struct cell *cell)
     return check_repeated(cell);
 }
 
-/* --- all of it --------------------------------------------------------------------------------------------------- */
-
 static size_t count(const struct printed_reader *reader, char mark)
 {
     size_t marks = 0;

@@ -358,8 +358,6 @@ static bool take_row(struct rows *rows)
     return true;
 }
 
-/* --- all of it --------------------------------------------------------------------------------------------------- */
-
 /* Skips to the next line with content; returns whether an empty line came before it. Skips comments, except after a row
  * with a label, since '#' may be a label. */
 static bool next_line(struct rows *rows)

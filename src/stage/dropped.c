@@ -35,8 +35,6 @@ static void make(const struct attention_row *row)
         dropped[j] = weights[j] * (row->kept[j] ? factor : 0);
 }
 
-/* --- explained --------------------------------------------------------------------------------------------------- */
-
 /* Writes 1 - dropout with the decimals of dropout to share; and "1 - 0.2 = 0.8" to heading. */
 static void say_share(double dropout, char share[DECIMAL_BYTES], char *heading, size_t size)
 {

@@ -40,8 +40,6 @@ static void make_weights(const struct attention_row *row)
         row->stages[STAGE_GRAD_WEIGHTS][j] = row->kept == NULL ? dropped[j] : row->kept[j] ? dropped[j] * factor : 0;
 }
 
-/* --- explained --------------------------------------------------------------------------------------------------- */
-
 static void explain_products(struct explanation *e, enum stage stage, struct explain_place place)
 {
     gradient_write(

@@ -50,8 +50,6 @@ static void formula(const struct problem *problem, enum stage stage, struct text
     normed_formula(problem, stage, stage_name(stage_before(problem, stage)), text);
 }
 
-/* --- in numbers --------------------------------------------------------------------------------------------------- */
-
 /* A norm, and the offset of its weights. */
 struct norming {
     const struct norm *norm;

@@ -8,8 +8,6 @@
 #include "stage/projections.h"
 #include "stage/stage.h"
 
-/* --- in words ---------------------------------------------------------------------------------------------------- */
-
 static void add_rotation(const struct problem *problem, struct text *text)
 {
     const struct rope *rope = &problem->rotation.rope;

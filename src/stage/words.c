@@ -82,8 +82,6 @@ void words_row_make(const struct words_row *words, enum stage stage, const doubl
     dtype_round(problem_stage_dtype(problem, stage), row, problem_columns(problem, stage));
 }
 
-/* --- in numbers --------------------------------------------------------------------------------------------------- */
-
 static void explain_embedded(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct problem *problem = e->problem;

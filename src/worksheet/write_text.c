@@ -22,8 +22,6 @@ size_t sheet_text_columns(const char *text)
     return columns;
 }
 
-/* --- tables ------------------------------------------------------------------------------------------------------- */
-
 static size_t label_columns(const struct sheet_table *table)
 {
     size_t widest = 0;
@@ -119,8 +117,6 @@ static void write_tables(const struct page *page, const struct sheet_table *tabl
         page_put(page, "\n");
     }
 }
-
-/* --- a page ------------------------------------------------------------------------------------------------------- */
 
 static void write_head(const struct page *page, const struct sheet *sheet, bool answers)
 {
