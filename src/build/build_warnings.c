@@ -84,7 +84,6 @@ static enum status warn_of(const struct build *build, const struct idle *options
     return STATUS_OK;
 }
 
-/* Warns of options that would change numbers. */
 static enum status warn_of_numbers(const struct build *build)
 {
     const struct problem *problem = build->problem;
@@ -127,7 +126,6 @@ static enum status warn_of_numbers(const struct build *build)
     return warn_of(build, idle, sizeof idle / sizeof idle[0]);
 }
 
-/* Warns of options that would change the display. */
 static enum status warn_of_looks(const struct build *build)
 {
     const struct options *options = build->options;

@@ -211,7 +211,6 @@ static const char *list_forms(const struct mistake_row *row, char *text, size_t 
                        row->number);
 }
 
-/* Finds the index of the word text[0 .. length) among the forms. */
 static bool find_form(const struct mistake_row *row, const char *text, size_t length, double *form)
 {
     for (size_t i = 0; row->forms[i] != NULL; i++)

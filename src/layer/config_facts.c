@@ -92,7 +92,6 @@ static void check_shared(const struct config_reading *reading)
         CONFIG_REFUSE(reading, "this module has no weight for value, and no config says that key and value share one");
 }
 
-/* Whether a list of modules names attention. */
 static bool names_attention(const cJSON *list)
 {
     for (const cJSON *item = cJSON_IsArray(list) ? list->child : NULL; item != NULL; item = item->next)

@@ -330,7 +330,6 @@ static enum status no_layer(const struct module_list *list, const struct wish *w
                        wish->layer, layers);
 }
 
-/* Paths of modules, as many as fit. */
 static void add_paths(struct text *text, const struct module_list *list, const struct wish *wish)
 {
     enum { SHOWN = 6 };

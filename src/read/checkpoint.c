@@ -273,7 +273,6 @@ static enum status open_file(const char *path, struct checkpoint *checkpoint, st
                : read_single(&loaded, checkpoint, error);
 }
 
-/* Opens a file found in the folder. */
 static enum status open_found(const struct checkpoint_file *file, struct checkpoint *checkpoint, struct error *error)
 {
     return folder_check_file(file->path, error) ? error->status : open_file(file->path, checkpoint, error);
@@ -400,7 +399,6 @@ enum status checkpoint_look(const struct checkpoint *checkpoint, const char *nam
 #define BLOCK_LISTED(id, name, ...) ", " name
 static const char BLOCK_NAMES[] = BLOCK_ROWS(BLOCK_LISTED);
 
-/* The numbers of a tensor of blocks. */
 static enum status load_blocks(const struct named_tensor *from, struct tensor *tensor, struct arena *arena,
                                struct error *error)
 {

@@ -89,7 +89,6 @@ static const char *take_name(struct cursor *cursor, const char *what)
                : NULL;
 }
 
-/* How many values or tensors there are. */
 static size_t take_count(struct cursor *cursor, const char *what)
 {
     enum { SMALLEST = 8 + 1 + 4 + 1 }; /* a name of a byte, a type, a value of a byte */

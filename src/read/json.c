@@ -415,7 +415,6 @@ static enum status check_format(const struct json_reader *reader, const cJSON *r
                        reader->source, format->valuedouble, ATTN_FORMAT);
 }
 
-/* Whether the object has exactly one tensor. */
 static bool has_one_tensor(const cJSON *root, unsigned kinds)
 {
     size_t count = 0;

@@ -41,7 +41,6 @@ static size_t skip_mark(const char *text, size_t length)
     return length > mark && memcmp(text, BYTE_ORDER_MARK, mark) == 0 ? mark : 0;
 }
 
-/* The index after blanks and comments. */
 static size_t skip_comments(const char *bytes, size_t length, size_t at)
 {
     while ((at += text_blanks(bytes + at, length - at)) < length && bytes[at] == '#') {
@@ -373,7 +372,6 @@ static const char *behind_prompt(const char *at)
     return printed_find_equals(asked) != NULL || printed_is_import(asked) ? asked : asked + strcspn(asked, "\n");
 }
 
-/* Skips blanks, comments and prompts. */
 static void skip_prompts(struct printed_reader *reader, struct printed_table *table)
 {
     for (const char *behind = reader->at; behind != NULL; behind = behind_prompt(reader->at)) {
@@ -450,7 +448,6 @@ static bool take_statement(struct cell *cell)
     return take_nameless(cell);
 }
 
-/* Reads one table of attn's CSV. */
 static bool take_of_csv(struct cell *cell, const struct printed_csv *csv)
 {
     struct printed_reader *reader = &cell->reader;
@@ -486,7 +483,6 @@ static bool take_dump(struct cell *cell)
     return read;
 }
 
-/* Reads attn's CSV (--format csv). */
 static bool take_csv(struct cell *cell)
 {
     struct printed_csv csv;

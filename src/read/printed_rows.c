@@ -114,7 +114,6 @@ static bool is_dressed_number(const struct printed_piece *cell)
     return digits > 0 && (others > 0 || mark > 0) && text[0] != 'e' && text[0] != 'E';
 }
 
-/* Whether a cell says that its number is missing. */
 static bool is_missing(const struct printed_piece *cell)
 {
     static const char *const WORDS[] = {"", "-", "--", "NA", "N/A", "None"};

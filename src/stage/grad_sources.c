@@ -103,7 +103,6 @@ static bool inputs_are_straight(const struct problem *problem)
     return !problem->given.residual && problem->given.clip == 0;
 }
 
-/* Whether the cell's parameter has an explanation. */
 static bool explains_parameters(const struct problem *problem, enum stage stage)
 {
     return problem->chosen.has_cell && problem->chosen.cell.stage == STAGE_GRAD_PARAMETERS &&
@@ -157,7 +156,6 @@ static double load_above(struct explanation *e, struct explain_place place, size
     return e->factor[column % d];
 }
 
-/* Column `column` of the projection's input. */
 static double load_source(struct explanation *e, struct explain_place place, size_t column)
 {
     const struct problem *problem = e->problem;

@@ -189,7 +189,6 @@ struct entry {
     size_t axes[4]; /* item, head, query, key */
 };
 
-/* Whether the number is used there. */
 static bool is_used(const struct mask *mask, const struct entry *entry, struct explain_place place)
 {
     const size_t at[] = {place.item, place.head, place.row};

@@ -71,7 +71,6 @@ static void plan_projections(struct numbers_plan *plan, const struct options *op
     plan->has_bias = options->qkv_bias;
 }
 
-/* Whether heads divide what they share. */
 static enum status check_division(const struct numbers_plan *plan, const struct options *options, struct error *error)
 {
     const bool splits = MECHANISMS[options->mechanism].splits && !options->stacked;
