@@ -8,7 +8,8 @@
 # read fills its buffer. Other findings are explained at their lines. The kernels are analysed once for each instruction
 # set, with their common source.
 TIDY = -*,bugprone-*,cert-*,clang-analyzer-*,-bugprone-easily-swappable-parameters,-bugprone-sizeof-expression,$\
-	-cert-err33-c,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,-clang-analyzer-security.insecureAPI.strcpy
+	-cert-err33-c,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,$\
+	-clang-analyzer-security.insecureAPI.strcpy
 MODEL = $(if $(filter src/base/error.c src/read/json.c src/read/printed_table.c,$1),,-include tests/analyze.h)
 # How many states of a function clang follows; its default, 225000, takes four times as long.
 ANALYZED_STATES = 50000
