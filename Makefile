@@ -39,7 +39,7 @@ endif
 
 SANITIZE = -O1 -gline-tables-only -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_SECONDS ?= 60
-WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wvla
+WARNINGS = -Wall -Wextra -Wno-unused-parameter -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wvla
 # CJSON=PATH takes cJSON from its source tree in place of the system's package: data/packaging/static.mk.
 CJSON_CFLAGS := $(if $(CJSON),-I$(BUILD),$(shell $(PKG_CONFIG) --cflags libcjson))
 CJSON_LIBS := $(if $(CJSON),,$(shell $(PKG_CONFIG) --libs libcjson))
@@ -77,7 +77,9 @@ ROOMS := $(patsubst src/%/README.md,%,$(wildcard src/*/README.md src/*/*/README.
 SOURCES := $(filter-out $(ALL_ISAS),$(wildcard src/*.c $(ROOMS:%=src/%/*.c)))
 HEADERS := $(wildcard $(ROOMS:%=src/%/*.h))
 EXAMPLES := $(patsubst data/%.json,$(BUILD)/cli/example_%.o,$(wildcard data/*.json))
-GENERATED := $(EXAMPLES) $(BUILD)/cli/schema.o $(BUILD)/write/html/page.o $(BUILD)/lesson/table.o $(BUILD)/base/powers.o
+SHELLS := bash zsh fish
+SCRIPTS := $(SHELLS:%=$(BUILD)/cli/completion_%.o)
+GENERATED := $(EXAMPLES) $(SCRIPTS) $(BUILD)/cli/schema.o $(BUILD)/write/html/page.o $(BUILD)/lesson/table.o $(BUILD)/base/powers.o
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(GENERATED) $(KERNELS) $(if $(CJSON),$(BUILD)/cjson/cJSON.o)
 LIBRARY := $(BUILD)/libattn.a
 FOLDERS := $(BUILD) $(ROOMS:%=$(BUILD)/%)
@@ -124,6 +126,9 @@ ARRAY = $(call say,MAKE,$@){ echo '\#include "$1"'; echo 'const unsigned char $2
 # The examples of data/: cli/example.h has a row for each, with "_" for "-" in the array's name.
 $(EXAMPLES:.o=.c): $(BUILD)/cli/example_%.c: data/%.json Makefile | $(FOLDERS)
 	$(call ARRAY,cli/example.h,example_$(subst -,_,$*))
+
+$(SCRIPTS:.o=.c): $(BUILD)/cli/completion_%.c: data/completion/attn.% Makefile | $(FOLDERS)
+	$(call ARRAY,cli/completion.h,completion_$*)
 
 $(BUILD)/cli/schema.c: src/cli/schema.json Makefile | $(FOLDERS)
 	$(call ARRAY,cli/help.h,schema)
@@ -259,23 +264,19 @@ ZSH_FUNCTIONS = $(PREFIX)/share/zsh/site-functions
 BASH_COMPLETION = $(SHARE)/bash-completion/completions/attn
 ZSH_COMPLETION = $(DESTDIR)$(ZSH_FUNCTIONS)/_attn
 FISH_COMPLETION = $(SHARE)/fish/vendor_completions.d/attn.fish
-SHELLS := bash zsh fish
 PAGES := $(notdir $(wildcard man/*.[157]))
 INSTALLED_PAGES = $(foreach page,$(PAGES),man$(subst .,,$(suffix $(page)))/$(page))
 
-$(SHELLS:%=$(BUILD)/completion.%): $(BUILD)/completion.%: $(BUILD)/attn
-	$< help --completion $* >$@
-
 # Installs the program without debug symbols; STRIP=: keeps them. macOS and BSD lack install -D.
 STRIP ?= strip
-install install-strip: $(BUILD)/attn $(SHELLS:%=$(BUILD)/completion.%)
+install install-strip: $(BUILD)/attn
 	install -d '$(DESTDIR)$(PREFIX)/bin'
 	install -m 755 $(BUILD)/attn '$(DESTDIR)$(PREFIX)/bin/attn'
 	$(STRIP) '$(DESTDIR)$(PREFIX)/bin/attn'
 	place() { install -d "$$(dirname "$$2")" && install -m 644 "$$1" "$$2"; }; \
 	for page in $(INSTALLED_PAGES); do place "man/$${page##*/}" '$(SHARE)/man'/"$$page" || exit; done; \
-	place $(BUILD)/completion.bash '$(BASH_COMPLETION)' && place $(BUILD)/completion.zsh '$(ZSH_COMPLETION)' && \
-		place $(BUILD)/completion.fish '$(FISH_COMPLETION)'
+	place data/completion/attn.bash '$(BASH_COMPLETION)' && place data/completion/attn.zsh '$(ZSH_COMPLETION)' && \
+		place data/completion/attn.fish '$(FISH_COMPLETION)'
 
 uninstall:
 	rm -f '$(DESTDIR)$(PREFIX)/bin/attn' $(INSTALLED_PAGES:%='$(SHARE)/man/%') '$(BASH_COMPLETION)' '$(ZSH_COMPLETION)' \

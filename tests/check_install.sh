@@ -57,7 +57,6 @@ if ! command -v make >/dev/null; then
 elif [ -n "$user" ] && ! $user test -r Makefile -a -x "$ATTN_BIN/attn"; then
     skip "make install" "nobody may not read this folder, and this is root"
 else
-    make -s BUILD="$ATTN_BIN" "$ATTN_BIN/completion.bash" "$ATTN_BIN/completion.zsh" "$ATTN_BIN/completion.fish"
     if [ -n "${ATTN_WHOLE-}" ]; then
         tried "DESTDIR and PREFIX" "$scratch/root" usr DESTDIR="$scratch/root" PREFIX=/usr
     else

@@ -18,8 +18,6 @@
 
 #include "base/decimal_powers.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 enum {

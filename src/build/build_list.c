@@ -29,7 +29,6 @@ struct build_name {
     size_t position;
 };
 
-/* Compares by name, then by position. */
 static int by_label(const void *a, const void *b)
 {
     const struct build_name *left = a, *right = b;

@@ -298,8 +298,6 @@ enum status build_mask_entries(const struct build *build)
     return STATUS_OK;
 }
 
-/* --- all of it --------------------------------------------------------------------------------------------------- */
-
 enum status build_mask(const struct build *build)
 {
     struct problem *problem = build->problem;

@@ -118,6 +118,8 @@ static enum status plan_parameters(const struct build *build)
     if (check_groups(build) != STATUS_OK)
         return build->error->status;
     const size_t d_out = options->d_out != 0 ? (size_t)options->d_out : problem->size.d_in;
+    const char *order = build_draw_order(build);
+    const bool out_first = order != NULL && order[0] == 'o';
     problem->plan = (struct parameters_plan){
         .d_in = problem->size.d_in,
         .d_out = d_out,
@@ -133,10 +135,11 @@ static enum status plan_parameters(const struct build *build)
         .qkv_bias = options->qkv_bias,
         .init = options->init,
         .dtype = problem->rounding.dtype,
-        .order = build_draw_order(build),
+        .order = out_first ? order + 1 : order,
+        .out_first = out_first,
         .as_matrix = problem->parameters_only && options->origin[OPTION_AS] != ORIGIN_DEFAULT
                          ? options->as == ORIENTATION_MATRIX
-                         : !init_is_transposed(options->init),
+                         : !INIT_ROWS[options->init].transposed,
     };
     plan_norms(build);
     return STATUS_OK;

@@ -45,7 +45,6 @@ static void count_positions(const struct problem *problem, size_t *queries, size
     }
 }
 
-/* Counts from 0 in each sequence. */
 static void restart_positions(const struct mask *mask, size_t *queries, size_t *keys)
 {
     const struct mask_sequences *sequences = &mask->sequences;

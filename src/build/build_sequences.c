@@ -13,8 +13,6 @@ bool build_has_sequences(const struct build *build)
            input_file_find(build->inputs, "cu_seqlens_k") != NULL;
 }
 
-/* --- where they begin --------------------------------------------------------------------------------------------- */
-
 /* Reads number `at` of the list, which starts at 0 and never decreases. */
 static enum status take_start(const struct build *build, const char *name, const struct tensor *tensor, size_t at,
                               int64_t *starts)
@@ -139,15 +137,12 @@ enum status build_sequences(const struct build *build, const struct build_pages 
     return STATUS_OK;
 }
 
-/* --- their labels ------------------------------------------------------------------------------------------------- */
-
 static enum status make_labels(const struct build *build, const int64_t *starts, size_t sequences,
                                struct token_labels *labels)
 {
     const size_t count = (size_t)starts[sequences];
     char text[48];
     *labels = (struct token_labels){.lists = 1, .count = count};
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     labels->texts = arena_allocate(build->arena, count, sizeof labels->texts[0], build->error);
     for (size_t i = 0; i < sequences && labels->texts != NULL; i++)
         for (int64_t token = starts[i]; token < starts[i + 1]; token++) {

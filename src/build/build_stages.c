@@ -42,8 +42,6 @@ enum status build_check_stage(const struct build *build, const char *place, enum
     return stage_check(problem, stage, place, build->error);
 }
 
-/* --- what is shown ------------------------------------------------------------------------------------------------ */
-
 /* Lists all stages of the mechanism; of sdpa only the context, and gradients that are not T x T; of steps the last. */
 static void list_stages(struct problem *problem, const struct options *options)
 {
@@ -85,8 +83,6 @@ static enum status list_of_head(const struct build *build)
                : error_usage(build->error, "--head %zu: context has all heads side by side; type --stages weights",
                              chosen->head);
 }
-
-/* --- what is explained -------------------------------------------------------------------------------------------- */
 
 /* Explains a computed stage; a given one only if asked for. */
 static void explain_stage(struct problem *problem, enum stage stage)

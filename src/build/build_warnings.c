@@ -23,8 +23,8 @@ static bool draws_parameters(const struct problem *problem)
 static bool rng_changes_draws(const struct build *build)
 {
     const struct problem *problem = build->problem;
-    const bool linear =
-        init_is_transposed(build->options->init) || build->options->init == INIT_XAVIER || problem->plan.has_out;
+    const struct init_row *init = &INIT_ROWS[build->options->init];
+    const bool linear = (init->unit != INIT_UNIT_ONE && !init->normal) || problem->plan.has_out;
     if (build->options->rng == TORCH_RANDOM_MKL)
         return problem->drop.share > 0;
     if (build->options->rng == TORCH_RANDOM_SCALAR)
@@ -84,7 +84,6 @@ static enum status warn_of(const struct build *build, const struct idle *options
     return STATUS_OK;
 }
 
-/* Warns of options that would change numbers. */
 static enum status warn_of_numbers(const struct build *build)
 {
     const struct problem *problem = build->problem;
@@ -127,7 +126,6 @@ static enum status warn_of_numbers(const struct build *build)
     return warn_of(build, idle, sizeof idle / sizeof idle[0]);
 }
 
-/* Warns of options that would change the display. */
 static enum status warn_of_looks(const struct build *build)
 {
     const struct options *options = build->options;

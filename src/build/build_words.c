@@ -90,7 +90,6 @@ static enum status unknown_word(const struct lookup *lookup, const char *word)
                        word, near);
 }
 
-/* Cuts the text at blanks. */
 static enum status split(const struct lookup *lookup, const char *text, struct token_labels *tokens)
 {
     static const char BLANKS[] = " \t\r\n";

@@ -273,12 +273,13 @@ static enum status check_length(const struct build *build)
                        BUILD_PLACE(build, OPTION_CONTEXT_LENGTH), (unsigned long long)options->context_length);
 }
 
-static bool is_causal(const struct build *build)
+bool problem_asks_causal(const struct options *options, bool is_cross)
 {
-    const enum causality causality = MECHANISMS[build->problem->mechanism].causality;
-    if (causality == CAUSALITY_NEVER || causality == CAUSALITY_ALWAYS || !build_said(build, OPTION_CAUSAL))
-        return causality == CAUSALITY_ALWAYS || (causality == CAUSALITY_UNLESS_SAID && !build->problem->given.is_cross);
-    return build->options->causal;
+    const enum causality causality = MECHANISMS[options->mechanism].causality;
+    if (causality == CAUSALITY_NEVER || causality == CAUSALITY_ALWAYS ||
+        options->origin[OPTION_CAUSAL] == ORIGIN_DEFAULT)
+        return causality == CAUSALITY_ALWAYS || (causality == CAUSALITY_UNLESS_SAID && !is_cross);
+    return options->causal;
 }
 
 /* Rejects other tensors in the file of --key-inputs, which attn would ignore. */
@@ -326,7 +327,7 @@ static enum status take_key_inputs(const struct build *build)
                            file->source);
     if (found == NULL)
         return STATUS_OK;
-    if (is_causal(build) && MECHANISMS[problem->mechanism].causality == CAUSALITY_ALWAYS)
+    if (MECHANISMS[problem->mechanism].causality == CAUSALITY_ALWAYS)
         return error_usage(build->error,
                            "%s: key_inputs does not belong here: the keys of causal attention are its own tokens; type "
                            "attn self or multihead",
@@ -344,7 +345,7 @@ static enum status take_key_inputs(const struct build *build)
     problem->given.is_cross = true;
     problem->size.keys = found->tensor.shape[found->tensor.rank - 2];
     problem->size.d_key_in = found->tensor.shape[found->tensor.rank - 1];
-    problem->mask.causal = is_causal(build);
+    problem->mask.causal = problem_asks_causal(build->options, true);
     if (build->options->align == ALIGN_BOTTOM_RIGHT)
         problem->mask.offset = (int64_t)problem->size.keys - (int64_t)problem->size.queries;
     return STATUS_OK;
@@ -362,7 +363,7 @@ static void start_problem(const struct build *build)
     problem->given.clip = options->clip;
     problem->drop.share = options->dropout;
     problem->given.source = build->inputs != NULL ? build->inputs->source : "--d-in";
-    problem->mask.causal = is_causal(build);
+    problem->mask.causal = problem_asks_causal(options, false);
     torch_random_seed(&problem->drop.generator, options->rng, options->seed);
     torch_random_skip(&problem->drop.generator, options->skip);
 }

@@ -11,3 +11,6 @@
  * memory is short. */
 enum status problem_create(struct problem *problem, const struct options *options, const struct job_files *files,
                            struct arena *arena, struct error *error);
+
+/* Whether the mask is causal, by the mechanism and --causal; of cross-attention, or not. */
+bool problem_asks_causal(const struct options *options, bool is_cross);

@@ -42,7 +42,6 @@
 
 #define CASE_FEATURE_ID(id, ...) CASE_##id,
 enum case_feature { CASE_FEATURES(CASE_FEATURE_ID) CASE_FEATURE_COUNT };
-#undef CASE_FEATURE_ID
 #define CASE_BIT(id) (UINT64_C(1) << CASE_##id)
 
 extern const struct case_feature_name {

@@ -177,11 +177,9 @@ struct command_row {
 
 #define HELP_PAGE_ID(id, ...) HELP_PAGE_##id,
 enum help_page { HELP_PAGE_ROWS(HELP_PAGE_ID) HELP_PAGE_COUNT };
-#undef HELP_PAGE_ID
 
 #define COMMAND_ID(id, ...) COMMAND_##id,
 enum command { MECHANISM_ROWS(COMMAND_ID) COMMAND_ROWS(COMMAND_ID) COMMAND_COUNT };
-#undef COMMAND_ID
 
 extern const struct command_row COMMANDS[COMMAND_COUNT];
 

@@ -5,6 +5,10 @@
 #include "base/output.h"
 #include "cli/options.h"
 
+/* The scripts, data/completion/attn.SHELL, which the Makefile compiles into the program. */
+extern const unsigned char completion_bash_bytes[], completion_zsh_bytes[], completion_fish_bytes[];
+extern const size_t completion_bash_length, completion_zsh_length, completion_fish_length;
+
 void completion_write(enum shell shell, struct output *output);
 
 /* Answers `attn --complete WORD...`: the words after `attn`, the last one as typed up to the cursor; bash gives

@@ -22,12 +22,9 @@
 #define EXAMPLE_LENGTH(name, file, sentence) extern const size_t example_##file##_length;
 EXAMPLE_ROWS(EXAMPLE_BYTES)
 EXAMPLE_ROWS(EXAMPLE_LENGTH)
-#undef EXAMPLE_BYTES
-#undef EXAMPLE_LENGTH
 
 #define EXAMPLE_ONE(...) +1
 enum { EXAMPLE_COUNT = 0 EXAMPLE_ROWS(EXAMPLE_ONE) };
-#undef EXAMPLE_ONE
 
 struct example_row {
     const char *name, *sentence;

@@ -25,13 +25,6 @@ static size_t columns_of(const struct output *output)
     return memory_smaller(COLUMNS, output_columns(output));
 }
 
-static size_t write_indented(struct output *output, size_t indent)
-{
-    for (size_t i = 0; i < indent; i++)
-        output_write(output, " ", 1);
-    return indent;
-}
-
 void help_wrap(struct output *output, const char *text, size_t column, size_t indent)
 {
     const size_t columns = columns_of(output);
@@ -39,8 +32,8 @@ void help_wrap(struct output *output, const char *text, size_t column, size_t in
     while (*text != '\0') {
         const size_t length = strcspn(text, " ");
         if (!first && column + 1 + length > columns) {
-            output_write(output, "\n", 1);
-            column = write_indented(output, indent);
+            output_print(output, "\n%*s", (int)indent, "");
+            column = indent;
         } else if (!first) {
             output_write(output, " ", 1);
             column++;
@@ -63,7 +56,7 @@ void help_entry(struct output *output, const char *head, size_t column, const ch
         there = 0;
     }
     column = beside ? column : DEEP;
-    write_indented(output, column - there);
+    output_print(output, "%*s", (int)(column - there), "");
     help_wrap(output, text, column, column);
 }
 
@@ -310,7 +303,7 @@ void help_write_commands(struct output *output)
         if (command > 0)
             output_write(output, "\n", 1);
         write_usage(output, "", command);
-        write_indented(output, DEEP);
+        output_print(output, "%*s", DEEP, "");
         help_wrap(output, command_manual(command)->description, DEEP, DEEP);
     }
 }

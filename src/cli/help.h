@@ -30,4 +30,3 @@ extern const size_t schema_length;
 /* The pages of the help: command.h. */
 #define HELP_PAGE_WRITER(id, name, meaning, function) void function(struct output *output);
 HELP_PAGE_ROWS(HELP_PAGE_WRITER)
-#undef HELP_PAGE_WRITER

@@ -131,9 +131,6 @@ static void write_parameters(struct json *json)
     static const char *const PATTERNS[] = {PARAMETER_PROJECTION_ROWS(PATTERN)};
     static const char *const NAMES[] = {PARAMETER_LATENT_ROWS(BOTH) PARAMETER_BLOCK_ROWS(BOTH) PARAMETER_WORD_ROWS(BOTH)
                                             MASK_TENSORS(ONE)};
-#undef PATTERN
-#undef BOTH
-#undef ONE
     open_definition(json, "parameters", "patternProperties", '{');
     for (size_t i = 0; i < sizeof PATTERNS / sizeof PATTERNS[0]; i++)
         write_reference(json, PATTERNS[i], "parameter");

@@ -211,7 +211,6 @@ static const char *list_forms(const struct mistake_row *row, char *text, size_t 
                        row->number);
 }
 
-/* Finds the index of the word text[0 .. length) among the forms. */
 static bool find_form(const struct mistake_row *row, const char *text, size_t length, double *form)
 {
     for (size_t i = 0; row->forms[i] != NULL; i++)
@@ -353,7 +352,7 @@ const char *option_choices(const struct option_row *row, char *list, size_t size
 static enum status parse_choice(const struct option_row *row, const char *place, const char *text, unsigned *value,
                                 struct error *error)
 {
-    char list[128] = "", hint[64] = "";
+    char list[256] = "", hint[64] = "";
     size_t count = 0;
     for (; row->choices[count] != NULL; count++)
         if (strcmp(row->choices[count], text) == 0 || (row->also != NULL && strcmp(row->also(count), text) == 0)) {

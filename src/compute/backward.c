@@ -275,7 +275,6 @@ static void add_rows(const struct block *block, const double *factors, const dou
 
 static void add_keys(void *context, size_t task, unsigned thread)
 {
-    (void)thread;
     const struct block *block = context;
     const struct problem *problem = &block->backward->problem;
     const struct tensor *held = block->backward->attention.held;
@@ -493,8 +492,6 @@ static enum status hold_beyond(struct backward *backward, struct arena *arena, s
         memset(backward->relative_bias.data, 0, tensor_count(table) * sizeof(double));
     return error->status;
 }
-
-/* --- all of it ---------------------------------------------------------------------------------------------------- */
 
 static enum status hold_sums(struct backward *backward, struct arena *arena, struct error *error)
 {

@@ -242,7 +242,6 @@ static void sigmoid_back(const struct backward_projection *job, size_t token, do
 
 static void token_back(void *context, size_t task, unsigned thread)
 {
-    (void)thread;
     const struct backward_projection *job = context;
     const struct problem *problem = job->problem;
     const size_t at = job->first + task, item = at / job->made->shape[2], row = at % job->made->shape[2];
@@ -306,8 +305,6 @@ static struct room_layout lay_out_room(const struct problem *problem, enum proje
     at.latent_bias = take(&at.count, widths.rank);
     return at;
 }
-
-/* --- all of it ---------------------------------------------------------------------------------------------------- */
 
 static void add_norm(struct backward_sums *sums, const struct norm *gradient, size_t by_weight, size_t by_bias,
                      size_t count)

@@ -6,8 +6,6 @@
 
 enum { NUMBERS_AT_ONCE = 1 << 21 }; /* 16 MB */
 
-/* --- room --------------------------------------------------------------------------------------------------------- */
-
 static size_t rooms_of(size_t room, size_t tokens)
 {
     const size_t least = 16, fit = memory_larger(NUMBERS_AT_ONCE / memory_larger(room, 1), least);
@@ -28,8 +26,6 @@ double backward_sums_bytes(size_t room, size_t tokens)
     return (double)rooms_of(room, tokens) * (double)room * sizeof(double);
 }
 
-/* --- products ----------------------------------------------------------------------------------------------------- */
-
 /* A task for each stored row of all weights, over all tokens. */
 struct adding {
     const struct backward_sums *sums;
@@ -38,7 +34,6 @@ struct adding {
 
 static void add_row(void *context, size_t row, unsigned thread)
 {
-    (void)thread;
     const struct adding *adding = context;
     const struct backward_product *product = adding->sums->products;
     for (; row >= product->gradient->weight.shape[0]; product++)
@@ -78,8 +73,6 @@ static void add_bias(const struct backward_sums *sums, const struct backward_pro
         for (size_t j = 0; j < bias->shape[0]; j++)
             sum[j] += sums->rooms[token * sums->room + product->above + j];
 }
-
-/* --- norms -------------------------------------------------------------------------------------------------------- */
 
 static void add_norm(const struct backward_sums *sums, const struct tensor *part, size_t at, size_t count,
                      size_t tokens)

@@ -159,7 +159,6 @@ static enum status wrong_piece(const struct joining *joining, size_t part, const
 /* Collects the pieces of a table in the order of the parts, and adds their rows to its own. */
 static enum status collect_pieces(const struct joining *joining, struct result_table *table)
 {
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     const struct tensor **pieces = arena_allocate(joining->arena, joining->count, sizeof *pieces, joining->error);
     if (pieces == NULL)
         return joining->error->status;

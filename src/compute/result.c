@@ -185,7 +185,6 @@ static enum status nobody_makes(enum stage stage, struct error *error)
     return error_system(error, 0, "internal error: nothing makes '%s'", stage_name(stage));
 }
 
-/* Points the tables of held stages to their tensors. */
 static enum status find_held(struct result *result, struct error *error)
 {
     for (size_t i = 0; i < result->table_count; i++) {
@@ -310,7 +309,6 @@ enum status result_list(struct result *result, const struct problem *problem, st
     return add_tables(result, arena, error);
 }
 
-/* The shown stages of the backward pass, or of the forward pass. */
 static uint64_t stages_shown(const struct problem *problem, bool backward)
 {
     uint64_t stages = 0;

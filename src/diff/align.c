@@ -9,11 +9,10 @@
 /* A token that occurs twice, or NULL; NULL, too, with the error set where memory is short. */
 static const char *find_repeated(const struct diff *diff, const char *const *tokens, size_t count)
 {
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     const char **sorted = arena_allocate(diff->arena, count, sizeof sorted[0], diff->error);
     if (sorted == NULL)
         return NULL;
-    memcpy(sorted, tokens, count * sizeof tokens[0]); /* NOLINT(bugprone-sizeof-expression): they are pointers */
+    memcpy(sorted, tokens, count * sizeof tokens[0]);
     text_sort(sorted, count, sizeof sorted[0]);
     for (size_t i = 1; i < count; i++)
         if (strcmp(sorted[i - 1], sorted[i]) == 0)

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- heads side by side ------------------------------------------------------------------------------------------ */
-
 /* Joins heads: a context (T, H, d_v) becomes (T, H d_v) where the other one is; the same numbers in the same order.
  * Copies the one that it changes. */
 static enum status join_heads(const struct diff *diff, const struct file_tensor **split, const struct tensor *joined)
@@ -26,8 +24,6 @@ static enum status join_heads(const struct diff *diff, const struct file_tensor 
     *split = flat;
     return STATUS_OK;
 }
-
-/* --- heads behind the tokens ------------------------------------------------------------------------------------- */
 
 /* Whether `behind` has H heads after its tokens, (…, T, H, d) or (…, T, H d), and `before` has them before, (…, H,
  * T, d). */
@@ -71,8 +67,6 @@ enum status diff_meet_heads(const struct diff *diff, enum stage stage, const str
         return put_before(diff, a, &(*b)->tensor);
     return STATUS_OK;
 }
-
-/* --- one head ---------------------------------------------------------------------------------------------------- */
 
 enum status diff_choose_head(struct diff *diff)
 {

@@ -70,7 +70,6 @@ static struct observe_table *list_others(const struct diff *diff, size_t *count)
     return others;
 }
 
-/* The label of each row. */
 static const char **list_labels(const struct diff *diff, const struct diff_stage *stage,
                                 const struct observed *observed, const size_t *to)
 {

@@ -177,8 +177,6 @@ static void write_alignments(struct json *json, const struct diff *diff)
     write_left_out(json, "key_tokens_only_b", keys, false);
 }
 
-/* --- all of it --------------------------------------------------------------------------------------------------- */
-
 void report_json(const struct report *report)
 {
     const struct diff *diff = report->diff;

@@ -30,8 +30,6 @@ void report_line(const struct report *report, const char *text, bool bold)
     output_print(report->output, "%s\n", bold ? TEXT_PLAIN : "");
 }
 
-/* --- sources ----------------------------------------------------------------------------------------------------- */
-
 /* ", one, column 3", ", row 2 (the), column 3", ", query 1 (Your), key 2 (journey)" */
 static void add_place(struct text *line, const struct diff *diff, const struct diff_stage *source)
 {
@@ -90,8 +88,6 @@ static void write_sources(const struct report *report, size_t told)
     if (told < diff->source_count)
         output_print(report->output, "  others that differ: %zu\n", diff->source_count - told);
 }
-
-/* --- settings and tokens ----------------------------------------------------------------------------------------- */
 
 static void add_setting(struct wrap *line, const char *name, const char *text_a, const char *text_b)
 {

@@ -86,7 +86,6 @@ static enum status take_source(struct diff *diff, const char *name, const struct
 static const struct file_tensor **in_order(const struct diff *diff, const struct input_file *input)
 {
     const struct file_tensor **ordered =
-        /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
         arena_allocate(diff->arena, input->tensor_count, sizeof ordered[0], diff->error);
     for (size_t i = 0; i < input->tensor_count && ordered != NULL; i++)
         ordered[input->tensors[i].order] = &input->tensors[i];

@@ -20,7 +20,6 @@
 
 #define HEAD_MEASURE_ID(id, ...) HEAD_##id,
 enum head_measure { HEAD_MEASURE_ROWS(HEAD_MEASURE_ID) HEAD_MEASURES };
-#undef HEAD_MEASURE_ID
 
 struct head_measure_row {
     const char *name, *keys;

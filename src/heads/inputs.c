@@ -256,7 +256,6 @@ static struct head_line *add_lines(struct heads *heads, const struct problem *pr
     return lines;
 }
 
-/* Runs a job, and adds its lines. */
 static enum status run_job(struct heads *heads, size_t layer, heads_warner *warn, const void *context,
                            struct progress *progress, struct arena *arena, struct arena *own, struct error *error)
 {

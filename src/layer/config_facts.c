@@ -92,7 +92,6 @@ static void check_shared(const struct config_reading *reading)
         CONFIG_REFUSE(reading, "this module has no weight for value, and no config says that key and value share one");
 }
 
-/* Whether a list of modules names attention. */
 static bool names_attention(const cJSON *list)
 {
     for (const cJSON *item = cJSON_IsArray(list) ? list->child : NULL; item != NULL; item = item->next)
@@ -438,8 +437,6 @@ static void add_scale(const struct config_reading *reading, bool slides)
     scale = SCALES[kind].make != NULL ? SCALES[kind].make(reading, &value, scale) : config_real(reading, &value, scale);
     config_fact_number(reading, "scale", config_is_set(&value) ? &value : NULL, scale);
 }
-
-/* --- the rest ---------------------------------------------------------------------------------------------------- */
 
 static void add_softcap(const struct config_reading *reading)
 {

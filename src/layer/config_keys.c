@@ -25,7 +25,6 @@ const char *config_names(enum config_key key)
 {
 #define NAMES(id, names, read) [CONFIG_##id] = (names),
     static const char *const NAMES_OF[] = {CONFIG_KEY_ROWS(NAMES)};
-#undef NAMES
     return NAMES_OF[key];
 }
 
@@ -33,13 +32,11 @@ bool config_is_read(const struct family_row *f, enum config_key key)
 {
 #define READ(id, names, read) [CONFIG_##id] = (read),
     const bool reads[] = {CONFIG_KEY_ROWS(READ)};
-#undef READ
     return reads[key];
 }
 
 #define ROW(...) {__VA_ARGS__},
 const struct config_refused CONFIG_REFUSED[] = {CONFIG_REFUSED_ROWS(ROW)};
-#undef ROW
 const size_t CONFIG_REFUSED_COUNT = sizeof CONFIG_REFUSED / sizeof CONFIG_REFUSED[0];
 
 struct config_value config_find_name(const struct config_reading *reading, const char *names)

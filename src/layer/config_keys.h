@@ -115,7 +115,6 @@ enum { CONFIG_KEY_BYTES = 128 };
 
 #define CONFIG_KEY_ID(id, names, read) CONFIG_##id,
 enum config_key { CONFIG_KEY_ROWS(CONFIG_KEY_ID) CONFIG_KEY_COUNT };
-#undef CONFIG_KEY_ID
 
 /* `growing`: families whose row has a growth read it. */
 struct config_refused {

@@ -15,7 +15,6 @@ enum { KEY_BYTES = 256 };
 
 #define ROW(...) {__VA_ARGS__},
 static const struct gguf_row ROWS[] = {GGUF_ROWS(ROW)};
-#undef ROW
 
 struct building {
     const struct checkpoint *checkpoint;
@@ -170,7 +169,6 @@ static const struct {
     const char *name, *key, *idle;
     putter *put;
 } KEYS[] = {GGUF_KEYS(KEY)};
-#undef KEY
 
 enum { KEY_COUNT = sizeof KEYS / sizeof KEYS[0] };
 

@@ -146,8 +146,6 @@ static enum status place(const struct search *search, struct layer_module *modul
     return STATUS_OK;
 }
 
-/* --- all of them ------------------------------------------------------------------------------------------------- */
-
 /* Compares names, with numbers by value: layers.2 before layers.10. */
 static int compare_paths(const char *a, const char *b)
 {
@@ -203,7 +201,6 @@ static void name_text(struct layer_module *modules, size_t count)
 /* Sorts the prefixes, so that is_alone can count modules of one layer. */
 static enum status sort_prefixes(struct module_list *list, struct arena *arena, struct error *error)
 {
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     list->prefixes = arena_allocate(arena, list->count, sizeof list->prefixes[0], error);
     if (list->prefixes == NULL)
         return error->status;
@@ -333,7 +330,6 @@ static enum status no_layer(const struct module_list *list, const struct wish *w
                        wish->layer, layers);
 }
 
-/* Paths of modules, as many as fit. */
 static void add_paths(struct text *text, const struct module_list *list, const struct wish *wish)
 {
     enum { SHOWN = 6 };

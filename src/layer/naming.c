@@ -7,14 +7,12 @@
 
 #define ROW(...) {__VA_ARGS__},
 const struct naming_row NAMINGS[] = {NAMING_ROWS(ROW)};
-#undef ROW
 const size_t NAMING_COUNT = sizeof NAMINGS / sizeof NAMINGS[0];
 
 const char *naming_words(const struct naming_row *naming, enum naming_role role)
 {
 #define WORDS(id, field, standard) [ROLE_##id] = naming->field,
     const char *const words[] = {NAMING_ROLES(WORDS)};
-#undef WORDS
     return words[role];
 }
 
@@ -22,7 +20,6 @@ const char *naming_standard(enum naming_role role)
 {
 #define STANDARD(id, field, standard) [ROLE_##id] = (standard),
     static const char *const STANDARDS[] = {NAMING_ROLES(STANDARD)};
-#undef STANDARD
     return STANDARDS[role];
 }
 
@@ -59,7 +56,6 @@ const char *naming_without_softmax(const char *name)
     static const char *const ROWS[][2] = {NAMING_UNSOFT_ROWS(PART)};
     return find_part(ROWS, sizeof ROWS / sizeof ROWS[0], name);
 }
-#undef PART
 
 const char *naming_joint(const struct naming_row *naming, enum naming_role role)
 {

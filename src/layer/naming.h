@@ -24,13 +24,11 @@
 
 #define NAMING_ROLE_ID(id, field, standard) ROLE_##id,
 enum naming_role { NAMING_ROLES(NAMING_ROLE_ID) ROLE_COUNT };
-#undef NAMING_ROLE_ID
 
 /* Lists of words as in naming_rows.h, or NULL. */
 struct naming_row {
 #define NAMING_ROLE_FIELD(id, field, standard) const char *field;
     NAMING_ROLES(NAMING_ROLE_FIELD)
-#undef NAMING_ROLE_FIELD
     const char *joint, *norm, *passed, *own, *config, *family;
     enum packing packing;
     bool conv1d, reordered;

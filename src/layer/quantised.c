@@ -92,7 +92,6 @@ static const char *change_of(const cJSON *how)
     return strcmp(sparse, "dense") != 0 ? sparse : "";
 }
 
-/* Whether a row is that of the method, and of the format in this section. */
 static bool is_row_of(const struct row *row, const char *method, const cJSON *section)
 {
     const char *format = word_of(section, row->key);
@@ -131,7 +130,6 @@ static size_t size_of(const struct config_reading *reading, const struct config_
     return whole ? (size_t)number : 0;
 }
 
-/* Reads bits and blocks. */
 static enum status read_scheme(struct weight *weight)
 {
     const struct row *row = weight->row;
@@ -372,7 +370,6 @@ static double number_at(const struct codes *codes, size_t row, size_t column)
     return codes->table[((uint64_t)high << 32 | low) >> shift & ((1U << codes->bits) - 1)];
 }
 
-/* Sets what the codes of a part mean. */
 static enum status set_codes(struct weight *weight, enum part part, struct codes *codes)
 {
     const struct row *row = weight->row;
@@ -475,7 +472,6 @@ static enum status load_groups(struct weight *weight, double **groups)
     return none == 0 || none == weight->columns ? STATUS_OK : contradicts(weight, GROUPS, "a group of each column");
 }
 
-/* Reads the tensors of a weight by its row. */
 static enum status read_parts(struct weight *weight)
 {
     if (read_scheme(weight) != STATUS_OK)

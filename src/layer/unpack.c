@@ -133,7 +133,6 @@ static size_t ungroup(const struct unpacking *unpacking, size_t each, size_t i)
 /* In each group pieces 0, 2, 4, ... are the first half, and the others the second. */
 static size_t to_halves(const struct unpacking *unpacking, size_t each, size_t i)
 {
-    (void)unpacking;
     return i / each * each + i % each / 2 + i % 2 * (each / 2);
 }
 
@@ -200,7 +199,6 @@ static void put_weights(const struct unpacking *unpacking, const struct weights 
 {
 #define NAMES_OF(id, field, standard) [ROLE_##id] = {standard ".weight", standard ".bias"},
     static const char *const NAMES[][2] = {NAMING_ROLES(NAMES_OF)};
-#undef NAMES_OF
     put_rows(unpacking, &weights->weight, NAMES[role][0], first, count);
     if (weights->bias.tensor.rank > 0)
         put_rows(unpacking, &weights->bias, NAMES[role][1], first, count);
@@ -418,8 +416,6 @@ static enum status unpack_latent(struct unpacking *unpacking)
             return unpacking->error->status;
     return unpack_inner_norm(unpacking, "key_value_a_norm.weight", rank);
 }
-
-/* --- the rest ---------------------------------------------------------------------------------------------------- */
 
 static enum status unpack_out(struct unpacking *unpacking)
 {

@@ -23,7 +23,7 @@ static const char *is_read(const struct problem *problem)
 }
 
 /* clang-format off */
-#define DRAWN(ID) ID(RAND) ID(LINEAR) ID(RANDN) ID(INIT) ID(ORDER) ID(D_OUT) ID(BIAS) ID(BIAS_MISSING) ID(HEADS) ID(SPLIT) ID(STACKED)
+#define DRAWN(ID) ID(RAND) ID(LINEAR) ID(RANDN) ID(INIT) ID(D_OUT) ID(BIAS) ID(BIAS_MISSING) ID(HEADS) ID(SPLIT) ID(STACKED)
 #define READ(ID) \
     ID(QUERY) ID(KEY) ID(VALUE) ID(KEY_VALUE) ID(OUT) ID(BIAS) ID(NORM) ID(QK_NORM) ID(SINKS) \
     ID(WINDOW) ID(ROPE) ID(KIND) ID(ADAPTER) ID(QUANTISED)
@@ -33,6 +33,7 @@ DRAWN(IF_DRAWN)
 READ(IF_READ)
 /* clang-format on */
 CHANGE(DRAW_LAYER, is_read(problem))
+CHANGE(DRAW_ORDER, problem->plan.out_first && !problem->plan.has_out ? "there is no out_proj" : is_drawn(problem))
 
 /* Sets a norm to the one after attention, of the kind of the other norms. */
 static const char *take_norm_after(const struct recipe *recipe, struct norm *norm, size_t columns)

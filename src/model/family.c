@@ -28,7 +28,6 @@ const char *family_lacks(const char *model_type)
 {
 #define LACKED_ENTRY(types, feature) {(types), (feature)},
     static const char *const LACKED[][2] = {FAMILY_LACKED(LACKED_ENTRY)};
-#undef LACKED_ENTRY
     for (size_t i = 0; i < sizeof LACKED / sizeof LACKED[0]; i++)
         if (text_has_word(LACKED[i][0], model_type))
             return LACKED[i][1];

@@ -78,7 +78,6 @@ struct format_row {
 
 #define FORMAT_ID(id, ...) FORMAT_##id,
 enum format { FORMAT_ROWS(FORMAT_ID) JUDGING_FORMAT_ROWS(FORMAT_ID) FORMAT_COUNT };
-#undef FORMAT_ID
 
 extern const struct format_row FORMATS[FORMAT_COUNT];
 

@@ -65,7 +65,6 @@ enum mask_rule {
     MASK_ENTRY,                   /* an entry of attn_mask forbids it */
     MASK_ALLOWS,
 };
-#undef MASK_ID
 
 /* The input of a rule: its option's number or its tensor. */
 struct mask_given {

@@ -9,8 +9,6 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* --- causal ------------------------------------------------------------------------------------------------------ */
-
 static bool causal_applies(const struct mask *mask)
 {
     return mask->causal;
@@ -18,27 +16,22 @@ static bool causal_applies(const struct mask *mask)
 
 static struct mask_reach causal_reach(const struct mask *mask, const struct mask_query *query)
 {
-    (void)mask;
     return (struct mask_reach){INT64_MIN, larger(query->position + 1, query->lifted.end)};
 }
 
 static void causal_rule(const struct mask *mask, const struct mask_words *words, struct text *text)
 {
-    (void)mask;
     text_add(text, "key > %s%s", words->query, words->unless_after);
 }
 
 static void causal_reason(const struct mask *mask, const struct mask_query *query, size_t key, const char *who,
                           struct text *text)
 {
-    (void)mask;
     text_add(text, "key %zu > %s %lld", key + 1, who, (long long)query->position + 1);
 }
 
 const struct mask_functions mask_causal = {
     .applies = causal_applies, .reach = causal_reach, .rule = causal_rule, .reason = causal_reason};
-
-/* --- the window after the position ------------------------------------------------------------------------------- */
 
 static bool right_applies(const struct mask *mask)
 {
@@ -69,8 +62,6 @@ static void right_reason(const struct mask *mask, const struct mask_query *query
 const struct mask_functions mask_right = {
     .applies = right_applies, .reach = right_reach, .rule = right_rule, .reason = right_reason};
 
-/* --- the window before it ---------------------------------------------------------------------------------------- */
-
 static bool left_applies(const struct mask *mask)
 {
     return mask->left >= 0;
@@ -100,8 +91,6 @@ static void left_reason(const struct mask *mask, const struct mask_query *query,
 const struct mask_functions mask_left = {
     .applies = left_applies, .reach = left_reach, .rule = left_rule, .reason = left_reason};
 
-/* --- images ------------------------------------------------------------------------------------------------------ */
-
 static bool image_applies(const struct mask *mask)
 {
     return mask->images != NULL;
@@ -118,8 +107,6 @@ static struct mask_reach image_lift(const struct mask *mask, const struct mask_q
 const struct mask_functions mask_image = {
     .applies = image_applies, .lift = image_lift, .unless = " and not in its image"};
 
-/* --- the first N keys --------------------------------------------------------------------------------------------- */
-
 /* The causal rule masks them from no query: a prefix language model, Raffel et al. 2020, section 3.2.1. A window still
  * masks keys before the query. */
 static bool prefix_applies(const struct mask *mask)
@@ -135,8 +122,6 @@ static struct mask_reach prefix_lift(const struct mask *mask, const struct mask_
 
 const struct mask_functions mask_prefix = {
     .applies = prefix_applies, .lift = prefix_lift, .unless = " and not in the prefix", .after_alone = true};
-
-/* --- blocks of N positions ---------------------------------------------------------------------------------------- */
 
 /* The mask allows only keys of the query's block, as in Llama 4's local layers. */
 static int64_t chunk_size(const struct mask *mask)
@@ -159,7 +144,6 @@ static struct mask_reach chunk_reach(const struct mask *mask, const struct mask_
 
 static void chunk_rule(const struct mask *mask, const struct mask_words *words, struct text *text)
 {
-    (void)words;
     text_add(text, "key is in another block of %lld", (long long)chunk_size(mask));
 }
 

@@ -80,7 +80,6 @@ struct mechanism_row {
 
 #define MECHANISM_ID(id, ...) MECHANISM_##id,
 enum mechanism { MECHANISM_ROWS(MECHANISM_ID) MECHANISM_COUNT };
-#undef MECHANISM_ID
 
 extern const struct mechanism_row MECHANISMS[MECHANISM_COUNT];
 

@@ -6,8 +6,7 @@
  *
  * The first line has the flags and, if they fit, the section and what may hide the mistake; then the sentence and the
  * fixes, a line each.
- * The file of its slot in src/mistake/ has what a mistake changes. Only mistake.c includes the rows, so that a changed
- * sentence recompiles one file; mistake.h has the identifiers. */
+ * The file of its slot in src/mistake/ has what a mistake changes. */
 /* clang-format off */
 ROW(SCALE_MISSING, SCALE, .name = "scale-missing", .any_seed = true, .unseen = "the scale is 1",
     .sentence = "the scores are not divided by sqrt(d_head)",
@@ -1408,11 +1407,12 @@ ROW(DRAW_RANDN, DRAW, .name = "draw-randn", .section = "attn: Parameters", .unse
 ROW(DRAW_INIT, DRAW, .name = "draw-init", .alone = true, .section = "attn: Parameters", .unseen = "you asked for it",
     .sentence = "the matrices are initialised in another way than you asked attn for",
     .pytorch = "nn.Linear(d_in, d_out, bias=False); or run attn with --init, and the way",
-    .forms = MISTAKE_FORMS("rand-centred", "xavier", "xavier-linear", "mha"))
+    .forms = MISTAKE_FORMS("rand-centred", "xavier", "xavier-linear", "mha", "ones", "randn-0.02", "randn-0.01",
+    "randn-d-in", "normal-0.02", "normal-0.01", "normal-d-in", "kaiming", "kaiming-linear"))
 ROW(DRAW_ORDER, DRAW, .name = "draw-order",
-    .sentence = "the matrices of query, key and value are drawn in a different order",
-    .pytorch = "in __init__: self.W_query first, then self.W_key, then self.W_value",
-    .forms = MISTAKE_FORMS("kqv", "vkq", "vqk", "kvq", "qvk"))
+    .sentence = "the matrices are drawn in a different order",
+    .pytorch = "in __init__: self.W_query, self.W_key, self.W_value, then self.out_proj",
+    .forms = MISTAKE_FORMS("kqv", "vkq", "vqk", "kvq", "qvk", "oqkv"))
 ROW(DRAW_SEED, DRAW, .name = "draw-seed",
     .sentence = "the random numbers come from a different seed",
     .pytorch = "torch.manual_seed(SEED), with the seed you gave attn, right before the module",
@@ -1642,4 +1642,10 @@ ROW(GRAD_ROPE_FORWARDS, GRAD, .name = "grad-rope-forwards",
     .c = "a = da * cos + db * sin; b = db * cos - da * sin, for each pair")
 /* clang-format on */
 #undef CU_SEQLENS
+#undef SOFTMAX_NUMPY
+#undef NOT_TRANSPOSED
+#undef BIAS_OF
+#undef ALIBI_NUMPY
+#undef BITS_C
+#undef IN_FLOAT
 #undef ROW

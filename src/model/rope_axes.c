@@ -81,7 +81,6 @@ static const struct {
     const char *word;
     size_t place;
 } FACTS[] = {ROPE_AXES_FACTS(FACT)};
-#undef FACT
 
 /* Reads the number text[0 .. length), which may be missing. */
 static bool read_count(const char *text, size_t length, size_t *count)

@@ -134,9 +134,14 @@ static void normals_of_block(float *values)
 
 void torch_random_normal(struct torch_random *generator, float *values, size_t count)
 {
+    torch_random_normal_of(generator, 1, values, count);
+}
+
+void torch_random_normal_of(struct torch_random *generator, double deviation, float *values, size_t count)
+{
     if (count < NORMAL_BLOCK) {
         for (size_t i = 0; i < count; i++)
-            values[i] = (float)normal_of_pair(generator);
+            values[i] = (float)(normal_of_pair(generator) * deviation);
         return;
     }
     torch_random_uniform(generator, 0, 1, values, count);
@@ -147,6 +152,8 @@ void torch_random_normal(struct torch_random *generator, float *values, size_t c
         torch_random_uniform(generator, 0, 1, last, NORMAL_BLOCK);
         normals_of_block(last);
     }
+    for (size_t i = 0; i < count && deviation != 1; i++)
+        values[i] *= (float)deviation;
 }
 
 void torch_random_dropout_begin(struct torch_random *generator)

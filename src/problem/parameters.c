@@ -150,17 +150,47 @@ void parameters_say_norms(struct parameters *parameters, const struct parameters
 
 /* --- drawn ------------------------------------------------------------------------------------------------------- */
 
+#define LINEAR_GAIN 0.57735026918962573 /* sqrt(2 / (1 + 5)) */
+#define SQRT_2 1.4142135623730951
+
+const struct init_row INIT_ROWS[] = {
+    [INIT_LINEAR] = {true, false, false, INIT_UNIT_D_IN, LINEAR_GAIN, 0},
+    [INIT_RAND] = {false, false, false, INIT_UNIT_ONE, 1, 0},
+    [INIT_RANDN] = {false, false, true, INIT_UNIT_ONE, 1, 0},
+    [INIT_RAND_CENTRED] = {false, false, false, INIT_UNIT_ONE, 1, -0.5},
+    [INIT_XAVIER] = {false, false, false, INIT_UNIT_MEAN, 1, 0},
+    [INIT_XAVIER_LINEAR] = {true, true, false, INIT_UNIT_MEAN, 1, 0},
+    [INIT_MHA] = {true, false, false, INIT_UNIT_MEAN, 1, 0},
+    [INIT_ONES] = {false, false, false, INIT_UNIT_ONE, 0, 1},
+    [INIT_RANDN_002] = {false, false, true, INIT_UNIT_ONE, 0.02, 0},
+    [INIT_RANDN_001] = {false, false, true, INIT_UNIT_ONE, 0.01, 0},
+    [INIT_RANDN_D_IN] = {false, false, true, INIT_UNIT_D_IN, 1, 0},
+    [INIT_NORMAL_002] = {true, true, true, INIT_UNIT_ONE, 0.02, 0},
+    [INIT_NORMAL_001] = {true, true, true, INIT_UNIT_ONE, 0.01, 0},
+    [INIT_NORMAL_D_IN] = {true, true, true, INIT_UNIT_D_IN, 1, 0},
+    [INIT_KAIMING] = {false, false, false, INIT_UNIT_COLUMNS, SQRT_2, 0},
+    [INIT_KAIMING_LINEAR] = {true, true, false, INIT_UNIT_COLUMNS, SQRT_2, 0},
+};
+
+/* The way to draw a projection; out_proj is an nn.Linear unless all weights are drawn again. */
+static const struct init_row *init_of(const struct parameters_plan *plan, enum projection_id id)
+{
+    return &INIT_ROWS[id == PROJECTION_COUNT && !INIT_ROWS[plan->init].again ? INIT_LINEAR : plan->init];
+}
+
 void parameters_range(const struct parameters_plan *plan, enum projection_id id, double range[2])
 {
-    const bool out = id == PROJECTION_COUNT, one = plan->init == INIT_MHA && plan->d_key_in == plan->d_in,
-               linear = plan->init == INIT_LINEAR || (out && plan->init != INIT_XAVIER_LINEAR);
+    const struct init_row *row = init_of(plan, id);
+    const bool out = id == PROJECTION_COUNT, one = plan->init == INIT_MHA && plan->d_key_in == plan->d_in;
     const size_t d_in = out ? plan->d_out : parameters_source_columns(plan, id),
                  d_out = out ? plan->d_out : (one ? 3 : 1) * parameters_columns(plan, id);
-    const double bound =
-        sqrt(3.0) * (linear ? sqrt(2.0 / (1 + 5)) / sqrt((double)d_in) : sqrt(2.0 / (double)(d_in + d_out)));
-    const bool sized = linear || plan->init == INIT_XAVIER || init_is_transposed(plan->init);
-    range[0] = sized ? -bound : plan->init == INIT_RAND_CENTRED ? -0.5 : 0;
-    range[1] = sized ? bound : range[0] + 1;
+    const size_t size = row->unit == INIT_UNIT_COLUMNS && !row->transposed ? d_out : d_in;
+    const double deviation = row->unit == INIT_UNIT_ONE    ? row->gain
+                             : row->unit == INIT_UNIT_MEAN ? row->gain * sqrt(2.0 / (double)(d_in + d_out))
+                                                           : row->gain / sqrt((double)size);
+    const bool sized = row->unit != INIT_UNIT_ONE && !row->normal;
+    range[0] = sized ? -sqrt(3.0) * deviation : row->from;
+    range[1] = sized ? -range[0] : range[0] + deviation;
 }
 
 struct parameters_order parameters_order(const struct parameters_plan *plan)
@@ -170,11 +200,12 @@ struct parameters_order parameters_order(const struct parameters_plan *plan)
     uint64_t count = 0;
     for (enum projection_id id = 0; id < PROJECTION_COUNT; id++)
         count += (uint64_t)plan->module_count * parameters_columns(plan, id) *
-                 (parameters_source_columns(plan, id) + (plan->init == INIT_LINEAR && plan->qkv_bias));
+                 (parameters_source_columns(plan, id) * (INIT_ROWS[plan->init].gain > 0) +
+                  (plan->init == INIT_LINEAR && plan->qkv_bias));
     const uint64_t all = count + out + bias;
-    if (plan->init == INIT_MHA) /* out_proj is made first */
+    if (plan->init == INIT_MHA || plan->out_first)
         return (struct parameters_order){out + bias, 0, out, all};
-    if (plan->init == INIT_XAVIER_LINEAR) /* each weight again, after all modules */
+    if (INIT_ROWS[plan->init].again)
         return (struct parameters_order){all, all + count, count + out, all + count + out};
     return (struct parameters_order){0, count, count + out, all};
 }
@@ -186,16 +217,20 @@ static enum status draw_weight(struct projection *projection, enum projection_id
     const bool out = id == PROJECTION_COUNT;
     const size_t d_in = out ? plan->d_out : parameters_source_columns(plan, id),
                  d_out = out ? plan->d_out : parameters_columns(plan, id);
-    projection->transposed = out || init_is_transposed(plan->init);
+    const struct init_row *row = init_of(plan, id);
+    projection->transposed = row->transposed;
     const size_t shape[] = {projection->transposed ? d_out : d_in, projection->transposed ? d_in : d_out};
     double range[2];
     parameters_range(plan, id, range);
     if (tensor_create(&projection->weight, DTYPE_F32, 2, shape, arena, error) != STATUS_OK)
         return error->status;
-    if (plan->init == INIT_RANDN && !out)
-        torch_random_normal(generator, projection->weight.data, d_in * d_out);
-    else
-        torch_random_uniform(generator, (float)range[0], (float)range[1], projection->weight.data, d_in * d_out);
+    float *weights = projection->weight.data;
+    if (row->normal)
+        torch_random_normal_of(generator, row->again ? range[1] : 1, weights, d_in * d_out);
+    else if (range[0] < range[1])
+        torch_random_uniform(generator, (float)range[0], (float)range[1], weights, d_in * d_out);
+    for (size_t i = 0; i < d_in * d_out && !row->again && (row->normal || range[0] == range[1]); i++)
+        weights[i] = row->normal ? weights[i] * (float)range[1] : (float)range[0];
     return STATUS_OK;
 }
 
@@ -250,25 +285,17 @@ static enum status draw_projection(struct projection *projection, enum projectio
     return status == STATUS_OK ? widen(projection, plan->dtype, arena, error) : status;
 }
 
-/* Moves a generator to a number of the stream, counted from `start`, unless modules draw one after the other. */
-static void seek(struct torch_random *generator, const struct parameters_plan *plan, const struct torch_random *start,
-                 uint64_t to)
-{
-    if (parameters_order(plan).projections == 0)
-        return;
-    *generator = *start;
-    torch_random_skip(generator, to);
-}
-
 static enum status draw_out(struct projection *out, const struct parameters_plan *plan,
                             const struct torch_random *start, struct torch_random *generator, struct arena *arena,
                             struct error *error)
 {
-    seek(generator, plan, start, parameters_order(plan).out);
-    if (draw_weight(out, PROJECTION_COUNT, plan, generator, arena, error) != STATUS_OK)
+    const struct parameters_order order = parameters_order(plan);
+    const bool again = INIT_ROWS[plan->init].again, first = order.projections > 0 && !again;
+    struct torch_random other = *start;
+    if (draw_weight(out, PROJECTION_COUNT, plan, first ? &other : generator, arena, error) != STATUS_OK)
         return error->status;
-    seek(generator, plan, start, parameters_order(plan).out_bias);
-    if (draw_bias(out, plan->d_out, plan->d_out, generator, arena, error) != STATUS_OK)
+    torch_random_skip(&other, again ? order.out_bias : 0);
+    if (draw_bias(out, plan->d_out, plan->d_out, first || again ? &other : generator, arena, error) != STATUS_OK)
         return error->status;
     if (plan->init == INIT_MHA)
         memset(out->bias.data, 0, plan->d_out * sizeof(float));
@@ -280,10 +307,9 @@ enum status parameters_draw(struct parameters *parameters, const struct paramete
 {
     static const char LETTERS[] = "qkv";
     *parameters = (struct parameters){.module_count = plan->module_count};
-    const struct parameters_order order = parameters_order(plan);
     const struct torch_random start = *generator;
     parameters_say_norms(parameters, plan);
-    torch_random_skip(generator, order.projections);
+    torch_random_skip(generator, parameters_order(plan).projections);
     parameters->modules = arena_allocate(arena, plan->module_count, sizeof parameters->modules[0], error);
     if (parameters->modules == NULL)
         return error->status;
@@ -295,17 +321,14 @@ enum status parameters_draw(struct parameters *parameters, const struct paramete
                 STATUS_OK)
                 return error->status;
         }
-    if (plan->has_out && draw_out(&parameters->out, plan, &start, generator, arena, error) != STATUS_OK)
-        return error->status;
-    seek(generator, plan, &start, order.end);
-    return STATUS_OK;
+    return plan->has_out ? draw_out(&parameters->out, plan, &start, generator, arena, error) : STATUS_OK;
 }
 
 enum status parameters_pass(const struct parameters_plan *plan, struct torch_random *generator, struct error *error)
 {
     struct arena scratch = {0};
     struct parameters drawn;
-    if (plan->init != INIT_RANDN) /* one output for each number */
+    if (!INIT_ROWS[plan->init].normal) /* one output for each number */
         torch_random_skip(generator, parameters_order(plan).end);
     else
         parameters_draw(&drawn, plan, generator, &scratch, error);

@@ -81,6 +81,7 @@ struct parameters_plan {
     double norm_eps[NORM_COUNT];      /* below 0: the default of the kind */
     enum init init;
     const char *order; /* of drawing, "kqv"; NULL: query, key, value */
+    bool out_first;    /* draws out_proj before them */
     enum dtype dtype;  /* the working dtype; attn draws in float32 and then converts */
     bool as_matrix;    /* name and store drawn projections as W_query (d_in, d_out) */
 };

@@ -114,7 +114,7 @@ static enum status take_names(const struct json_reader *reader, const cJSON **it
     checkpoint->names = arena_allocate(checkpoint->arena, count, sizeof checkpoint->names[0], reader->error);
     if (checkpoint->names == NULL)
         return reader->error->status;
-    qsort(items, count, sizeof *items, by_file); /* NOLINT(bugprone-sizeof-expression): they are pointers */
+    qsort(items, count, sizeof *items, by_file);
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || strcmp(items[i - 1]->valuestring, items[i]->valuestring) != 0)
             file = add_file(checkpoint, items[i]->valuestring, reader->source, reader->error);
@@ -131,7 +131,6 @@ static enum status take_names(const struct json_reader *reader, const cJSON **it
 static enum status take_map(const struct json_reader *reader, const cJSON *map, struct checkpoint *checkpoint)
 {
     const size_t count = json_count(map);
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     const cJSON **items = arena_allocate(reader->scratch, count, sizeof *items, reader->error);
     size_t at = 0;
     if (items == NULL || json_check_repeated(reader, map, "weight_map: ") != STATUS_OK)
@@ -229,7 +228,6 @@ static enum status read_parts(const struct checkpoint_file *one, size_t count, s
 {
     char name[512], part[64], end[64];
     const char *base = folder_base(checkpoint->opened);
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     struct checkpoint_file **files = arena_allocate(checkpoint->arena, count, sizeof *files, error);
     snprintf(end, sizeof end, "-%05zu-of-%05zu.gguf", gguf_size(one->tensors.gguf, "split.no") + 1, count);
     if (files == NULL || !text_ends_in(base, end))
@@ -275,7 +273,6 @@ static enum status open_file(const char *path, struct checkpoint *checkpoint, st
                : read_single(&loaded, checkpoint, error);
 }
 
-/* Opens a file found in the folder. */
 static enum status open_found(const struct checkpoint_file *file, struct checkpoint *checkpoint, struct error *error)
 {
     return folder_check_file(file->path, error) ? error->status : open_file(file->path, checkpoint, error);
@@ -402,7 +399,6 @@ enum status checkpoint_look(const struct checkpoint *checkpoint, const char *nam
 #define BLOCK_LISTED(id, name, ...) ", " name
 static const char BLOCK_NAMES[] = BLOCK_ROWS(BLOCK_LISTED);
 
-/* The numbers of a tensor of blocks. */
 static enum status load_blocks(const struct named_tensor *from, struct tensor *tensor, struct arena *arena,
                                struct error *error)
 {

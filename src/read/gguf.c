@@ -21,7 +21,6 @@ static const struct {
     enum { WHOLE, SIGNED, SINGLE, DOUBLE, OTHER } kind;
     size_t bytes;
 } TYPES[] = {GGUF_TYPES(TYPE)};
-#undef TYPE
 
 /* Types of tensors by their number, as ggml names them. attn reads those that are a dtype of .safetensors, or a block
  * type. */
@@ -90,7 +89,6 @@ static const char *take_name(struct cursor *cursor, const char *what)
                : NULL;
 }
 
-/* How many values or tensors there are. */
 static size_t take_count(struct cursor *cursor, const char *what)
 {
     enum { SMALLEST = 8 + 1 + 4 + 1 }; /* a name of a byte, a type, a value of a byte */

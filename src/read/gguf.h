@@ -26,7 +26,6 @@
 
 #define GGUF_ID(id, ...) GGUF_##id,
 enum gguf_type { GGUF_TYPES(GGUF_ID) GGUF_TYPE_COUNT };
-#undef GGUF_ID
 
 /* A value of the metadata. */
 struct gguf_value {

@@ -415,7 +415,6 @@ static enum status check_format(const struct json_reader *reader, const cJSON *r
                        reader->source, format->valuedouble, ATTN_FORMAT);
 }
 
-/* Whether the object has exactly one tensor. */
 static bool has_one_tensor(const cJSON *root, unsigned kinds)
 {
     size_t count = 0;
@@ -434,7 +433,6 @@ static enum status read_tree(struct json_reader *reader, const cJSON *root, unsi
         return error_usage(reader->error, "%s: expected an object, got %s", reader->source, json_kind_name(root));
     if (json_check_repeated(reader, root, "") != STATUS_OK || check_format(reader, root) != STATUS_OK)
         return reader->error->status;
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     input->passed = arena_allocate(reader->arena, json_count(root), sizeof input->passed[0], reader->error);
     input->tensors = arena_allocate(reader->arena, json_count(root) + 2, sizeof input->tensors[0], reader->error);
     if (input->passed == NULL || input->tensors == NULL)

@@ -20,7 +20,6 @@ enum status named_tensors_begin(const struct named_tensors *file, size_t count)
         return file->list->tensors == NULL ? file->error->status : STATUS_OK;
     }
     input->tensors = arena_allocate(file->arena, count, sizeof input->tensors[0], file->error);
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     input->passed = arena_allocate(file->arena, count, sizeof input->passed[0], file->error);
     return input->tensors == NULL || input->passed == NULL ? file->error->status : STATUS_OK;
 }

@@ -41,7 +41,6 @@ static size_t skip_mark(const char *text, size_t length)
     return length > mark && memcmp(text, BYTE_ORDER_MARK, mark) == 0 ? mark : 0;
 }
 
-/* The index after blanks and comments. */
 static size_t skip_comments(const char *bytes, size_t length, size_t at)
 {
     while ((at += text_blanks(bytes + at, length - at)) < length && bytes[at] == '#') {
@@ -373,7 +372,6 @@ static const char *behind_prompt(const char *at)
     return printed_find_equals(asked) != NULL || printed_is_import(asked) ? asked : asked + strcspn(asked, "\n");
 }
 
-/* Skips blanks, comments and prompts. */
 static void skip_prompts(struct printed_reader *reader, struct printed_table *table)
 {
     for (const char *behind = reader->at; behind != NULL; behind = behind_prompt(reader->at)) {
@@ -450,7 +448,6 @@ static bool take_statement(struct cell *cell)
     return take_nameless(cell);
 }
 
-/* Reads one table of attn's CSV. */
 static bool take_of_csv(struct cell *cell, const struct printed_csv *csv)
 {
     struct printed_reader *reader = &cell->reader;
@@ -486,7 +483,6 @@ static bool take_dump(struct cell *cell)
     return read;
 }
 
-/* Reads attn's CSV (--format csv). */
 static bool take_csv(struct cell *cell)
 {
     struct printed_csv csv;
@@ -520,8 +516,6 @@ static bool take_all(struct cell *cell)
     return check_repeated(cell);
 }
 
-/* --- all of it --------------------------------------------------------------------------------------------------- */
-
 static size_t count(const struct printed_reader *reader, char mark)
 {
     size_t marks = 0;
@@ -543,7 +537,6 @@ static bool allocate_room(struct cell *cell, size_t length)
     reader->numbers = arena_allocate(reader->arena, numbers, sizeof reader->numbers[0], reader->error);
     reader->digits = arena_allocate(reader->arena, numbers, sizeof reader->digits[0], reader->error);
     input->tensors = arena_allocate(reader->arena, names, sizeof input->tensors[0], reader->error);
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     input->passed = arena_allocate(reader->arena, names, sizeof input->passed[0], reader->error);
     cell->names = arena_allocate(reader->scratch, names, sizeof cell->names[0], reader->error);
     reader->labels = arena_allocate(reader->scratch, lines, sizeof reader->labels[0], reader->error);

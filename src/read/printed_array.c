@@ -69,7 +69,6 @@ static bool fail_ragged(const struct levels *levels, size_t level)
                         level + 1 < table->rank ? "row" : "number", count == 1 ? "" : "s", expected, first);
 }
 
-/* Ends the innermost level, and checks its count. */
 static bool end_level(struct levels *levels)
 {
     struct printed_table *table = levels->table;

@@ -50,7 +50,6 @@ static bool says(struct printed_piece field, const char *text)
     return field.length == strlen(text) && memcmp(field.text, text, field.length) == 0;
 }
 
-/* Skips the field if it is `word`. */
 static bool take_word(const char **at, const char *word)
 {
     const char *behind = *at;
@@ -159,7 +158,6 @@ static bool read_line(struct printed_reader *reader, const struct printed_csv *c
 
 /* --- a table ----------------------------------------------------------------------------------------------------- */
 
-/* Adds a line after the first. */
 static void note_line(struct order *order, const struct line *first, const struct line *line, const struct line *last)
 {
     if (order->lines == 1)

@@ -24,8 +24,6 @@ static bool is_one_of(const char *const *words, size_t count, const char *at, si
     return false;
 }
 
-/* --- the dtype --------------------------------------------------------------------------------------------------- */
-
 enum printed_dtype { IS_FLOAT, IS_WHOLE, IS_TRUTH, IS_UNKNOWN };
 
 /* The dtype by a word such as torch.float64, 'int32' or np.bool_: the first known part counts, for *working the first
@@ -70,8 +68,6 @@ static bool check_dtype(struct printed_reader *reader, struct printed_table *tab
     table->boolean = table->boolean || dtype == IS_TRUTH;
     return true;
 }
-
-/* --- after the numbers ------------------------------------------------------------------------------------------- */
 
 /* The end of a value: a word, a text in quotes, <MmBackward0> or (0, 3). NULL where its line ends first. */
 static const char *end_of_value(const char *at)
@@ -118,8 +114,6 @@ static bool end_call(struct printed_reader *reader, struct printed_table *table)
     reader->at++;
     return true;
 }
-
-/* --- all of it --------------------------------------------------------------------------------------------------- */
 
 static bool fail_literal(struct printed_reader *reader)
 {

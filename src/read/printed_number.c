@@ -106,7 +106,6 @@ bool printed_number_is_elided(const char *text)
     return strncmp(text, "...", 3) == 0 || strncmp(text, "\xe2\x80\xa6", 3) == 0;
 }
 
-/* The hint for text after a number's digits. */
 static const char *hint_behind(const char *text, const char *behind)
 {
     if (*text == '0' && (text[1] == 'x' || text[1] == 'X'))

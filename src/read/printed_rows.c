@@ -114,7 +114,6 @@ static bool is_dressed_number(const struct printed_piece *cell)
     return digits > 0 && (others > 0 || mark > 0) && text[0] != 'e' && text[0] != 'E';
 }
 
-/* Whether a cell says that its number is missing. */
 static bool is_missing(const struct printed_piece *cell)
 {
     static const char *const WORDS[] = {"", "-", "--", "NA", "N/A", "None"};
@@ -357,8 +356,6 @@ static bool take_row(struct rows *rows)
     printed_skip_in_line(reader, table);
     return true;
 }
-
-/* --- all of it --------------------------------------------------------------------------------------------------- */
 
 /* Skips to the next line with content; returns whether an empty line came before it. Skips comments, except after a row
  * with a label, since '#' may be a label. */

@@ -9,8 +9,6 @@
 
 enum { MOST_SHOWN = 24 }; /* characters in a message */
 
-/* --- what is wrong ----------------------------------------------------------------------------------------------- */
-
 bool printed_fail(struct printed_reader *reader, const char *at, const char *format, ...)
 {
     char what[512];
@@ -46,8 +44,6 @@ bool printed_fail_expected(struct printed_reader *reader, const char *at, const 
     text_error_expected(&reader->in, at, reader->error, expected);
     return false;
 }
-
-/* --- pieces ------------------------------------------------------------------------------------------------------ */
 
 size_t printed_word_length(const char *at)
 {
@@ -99,8 +95,6 @@ bool printed_is_one_of(const struct printed_piece *piece, const char *const *wor
     return false;
 }
 
-/* --- comments ---------------------------------------------------------------------------------------------------- */
-
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
@@ -137,8 +131,6 @@ void printed_skip_in_line(struct printed_reader *reader, struct printed_table *t
 {
     skip(reader, table, " \t\r");
 }
-
-/* --- numbers ----------------------------------------------------------------------------------------------------- */
 
 static void note_digits(const struct printed_number *number, struct printed_table *table, int16_t *digits)
 {

@@ -312,13 +312,13 @@ static const struct pickle_value **sorted(struct reading *reading, const struct 
                                           size_t *count)
 {
     const struct pickle_items *items = &dict->items;
-    const struct pickle_value **values = /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
+    const struct pickle_value **values =
         arena_allocate(&reading->scratch, items->count, sizeof *values, reading->tensors.error);
     *count = 0;
     for (size_t at = next_tensor(dict, 0); values != NULL && at < items->count; at = next_tensor(dict, at + 2))
         values[(*count)++] = items->items[at + behind];
     if (values != NULL)
-        qsort(values, *count, sizeof *values, by_address); /* NOLINT(bugprone-sizeof-expression): they are pointers */
+        qsort(values, *count, sizeof *values, by_address);
     return values;
 }
 

@@ -271,8 +271,6 @@ static enum status read_entries(struct reading *reading, const unsigned char *di
                        size - at);
 }
 
-/* --- all of them ------------------------------------------------------------------------------------------------- */
-
 static int by_place(const void *a, const void *b)
 {
     const struct zip_entry *left = a, *right = b;

@@ -91,8 +91,6 @@ static void make(const struct attention_row *row)
         context[c] = empty_row == EMPTY_ROW_NAN ? (double)NAN : 0;
 }
 
-/* --- explained --------------------------------------------------------------------------------------------------- */
-
 /* Explains what each allowed key adds to a column of one head's context; packed heads lie side by side. */
 static void explain_column_of(struct explanation *e, enum stage stage, struct explain_place place, size_t column,
                               const char *heading)

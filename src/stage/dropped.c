@@ -16,7 +16,6 @@ static bool applies(const struct problem *problem)
 
 static void formula(const struct problem *problem, enum stage stage, struct text *text)
 {
-    (void)stage;
     text_add(text, "weights / (1 - %s) where kept, else 0",
              decimal_text(problem->drop.share, (char[DECIMAL_BYTES]){0}));
 }
@@ -35,8 +34,6 @@ static void make(const struct attention_row *row)
     for (size_t j = 0; j < problem->size.keys; j++)
         dropped[j] = weights[j] * (row->kept[j] ? factor : 0);
 }
-
-/* --- explained --------------------------------------------------------------------------------------------------- */
 
 /* Writes 1 - dropout with the decimals of dropout to share; and "1 - 0.2 = 0.8" to heading. */
 static void say_share(double dropout, char share[DECIMAL_BYTES], char *heading, size_t size)

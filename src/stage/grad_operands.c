@@ -48,8 +48,6 @@ static void make_query(const struct attention_row *row)
     }
 }
 
-/* --- explained --------------------------------------------------------------------------------------------------- */
-
 /* Loads a row of out_proj, and what multiplies its product where there is a gate; without out_proj, finds this head's
  * column of grad_output. */
 static bool prepare(struct explanation *e, struct explain_lines *line)

@@ -92,8 +92,6 @@ static void make_scores(const struct attention_row *row)
         row->stages[STAGE_GRAD_SCORES][j] = row->stages[STAGE_GRAD_SCALED][j] * row->problem->scaling.factor;
 }
 
-/* --- explained --------------------------------------------------------------------------------------------------- */
-
 static void explain_softmax(struct explanation *e, enum stage stage, struct explain_place place)
 {
     struct explain_lines lines = {.over = EXPLAIN_LISTED,

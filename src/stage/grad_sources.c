@@ -97,10 +97,8 @@ static void formula_inputs(const struct problem *problem, enum stage stage, stru
 
 /* --- the gradient with respect to a number of a projection: a sum over all tokens --------------------------------- */
 
-/* Whether the cell's parameter has an explanation. */
 static bool explains_parameters(const struct problem *problem, enum stage stage)
 {
-    (void)stage;
     return problem->chosen.has_cell && problem->chosen.cell.stage == STAGE_GRAD_PARAMETERS &&
            problem->chosen.cell_name != NULL &&
            (problem->chosen.cell_place.id >= PARAMETER_OUT || problem->given.clip == 0);
@@ -175,7 +173,6 @@ static double load_above(struct explanation *e, struct explain_place place, size
     return e->factor[column % d];
 }
 
-/* Column `column` of the projection's input. */
 static double load_source(struct explanation *e, struct explain_place place, size_t column)
 {
     const struct problem *problem = e->problem;
@@ -232,7 +229,6 @@ static void explain_parameters(struct explanation *e, enum stage stage, struct e
 
 static void formula_parameters(const struct problem *problem, enum stage stage, struct text *text)
 {
-    (void)stage;
     if (problem->chosen.cell_name != NULL)
         formula_of_number(problem, text);
     else
@@ -244,7 +240,6 @@ static void formula_parameters(const struct problem *problem, enum stage stage, 
 /* Whether neither a norm, --clip nor a latent comes between inputs and projections. */
 static bool is_straight(const struct problem *problem, enum stage stage)
 {
-    (void)stage;
     return !latent_makes(problem, PROJECTION_QUERY) && !latent_makes(problem, PROJECTION_KEY) &&
            !problem->given.residual && problem->given.clip == 0;
 }

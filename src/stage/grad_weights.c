@@ -13,7 +13,6 @@ static bool drops(const struct problem *problem)
 
 static void formula_weights(const struct problem *problem, enum stage stage, struct text *text)
 {
-    (void)stage;
     if (drops(problem))
         text_add(text, "grad_dropped / (1 - %s) where kept, else 0",
                  decimal_text(problem->drop.share, (char[DECIMAL_BYTES]){0}));
@@ -40,8 +39,6 @@ static void make_weights(const struct attention_row *row)
     for (size_t j = 0; j < row->problem->size.keys; j++)
         row->stages[STAGE_GRAD_WEIGHTS][j] = row->kept == NULL ? dropped[j] : row->kept[j] ? dropped[j] * factor : 0;
 }
-
-/* --- explained --------------------------------------------------------------------------------------------------- */
 
 static void explain_products(struct explanation *e, enum stage stage, struct explain_place place)
 {

@@ -119,8 +119,6 @@ void latent_back(const struct problem *problem, enum projection_id id, const str
     norm_back(latent_norm(&problem->parameters.latent, id), 0, scratch, widths.rank, narrow, by_weight, by_bias);
 }
 
-/* --- in words and in numbers -------------------------------------------------------------------------------------- */
-
 void latent_formula(const struct problem *problem, enum stage stage, struct text *text)
 {
     const enum projection_id id = projection_of(stage);

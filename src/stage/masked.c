@@ -20,8 +20,6 @@ static bool adds_numbers(const struct mask *mask)
     return mask->attn_mask.rank > 0 && !dtype_is_boolean(mask->attn_mask.dtype);
 }
 
-/* --- in words ---------------------------------------------------------------------------------------------------- */
-
 /* The words before the first rule, and before each further one. */
 static const char *before_rule(size_t *rules)
 {
@@ -79,8 +77,6 @@ static void formula(const struct problem *problem, enum stage stage, struct text
              mask->relative != NULL ? " + relative_bias of the distance" : "");
     add_rules(mask, text);
 }
-
-/* --- in numbers -------------------------------------------------------------------------------------------------- */
 
 /* Minus infinity for a forbidden key, whatever its score. A sum that would round to minus infinity stays at the dtype's
  * lowest number, as masks of lowest numbers intend: rounding never forbids an allowed key. */

@@ -160,8 +160,6 @@ enum status projection_bias(const struct projection *projection, double **bias, 
     return STATUS_OK;
 }
 
-/* --- in words ---------------------------------------------------------------------------------------------------- */
-
 /* "W^T" if all modules store it transposed; a file may give one head's W and another's transposed. */
 static const char *storage_text(const struct parameters *parameters, enum projection_id id)
 {
@@ -193,8 +191,6 @@ void projection_formula(const struct problem *problem, enum stage stage, struct 
     if (problem->given.clip > 0)
         text_add(text, ", clipped to +-%g", problem->given.clip);
 }
-
-/* --- in numbers -------------------------------------------------------------------------------------------------- */
 
 void projection_load_inputs(struct explanation *e, size_t item, size_t token)
 {

@@ -8,8 +8,6 @@
 #include "stage/projections.h"
 #include "stage/stage.h"
 
-/* --- in words ---------------------------------------------------------------------------------------------------- */
-
 static void add_rotation(const struct problem *problem, struct text *text)
 {
     const struct rope *rope = &problem->rotation.rope;
@@ -67,7 +65,6 @@ const struct stage_functions stage_value = {.formula = formula, .explain = expla
 
 static void formula_present(const struct problem *problem, enum stage stage, struct text *text)
 {
-    (void)problem;
     text_add(text, "%s", stage_name(stage_of_numbers(stage)));
 }
 

@@ -64,8 +64,6 @@ struct softmax softmax_of_scores(const struct problem *problem, size_t head, con
     return softmax_exponentials(&row, scores, exponentials);
 }
 
-/* --- explained --------------------------------------------------------------------------------------------------- */
-
 struct softmax softmax_explained(struct explanation *e, struct explain_place place)
 {
     const struct problem *problem = e->problem;

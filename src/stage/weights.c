@@ -72,8 +72,6 @@ static void make(const struct attention_row *row)
         divide(row, weights, softmax_exponentials(row, cast_masked(row), weights).sum);
 }
 
-/* --- explained --------------------------------------------------------------------------------------------------- */
-
 /* Writes each exponential over their sum, or only the cell's. */
 static void write_quotients(struct explanation *e, enum stage stage, struct explain_place place,
                             const struct softmax *softmax)

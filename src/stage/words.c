@@ -18,7 +18,6 @@ static bool has_positions(const struct problem *problem)
 
 static void formula_of_positions(const struct problem *problem, enum stage stage, struct text *text)
 {
-    (void)stage;
     text_add(text, problem->given.learns_positions ? "rows of position_embedding"
                                                    : "sin and cos of position / 10000^(2i / d)");
 }
@@ -37,7 +36,6 @@ static void formula_of_residual(const struct problem *problem, enum stage stage,
 
 static void formula_of_logits(const struct problem *problem, enum stage stage, struct text *text)
 {
-    (void)stage;
     const bool biased = problem->parameters.words.unembedding.bias.rank > 0;
     text_add(text, "residual . unembedding%s", biased ? " + unembedding_bias" : "");
 }
@@ -83,8 +81,6 @@ void words_row_make(const struct words_row *words, enum stage stage, const doubl
         make_probabilities(words, before, row);
     dtype_round(problem_stage_dtype(problem, stage), row, problem_columns(problem, stage));
 }
-
-/* --- in numbers --------------------------------------------------------------------------------------------------- */
 
 static void explain_embedded(struct explanation *e, enum stage stage, struct explain_place place)
 {

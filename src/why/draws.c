@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAST_SKIP = 1000, LAST_SEED = 9999, MOST_SIZES = 4, MOST_NEAR = 384, MOST_WAYS = 9, CHUNK = 128, ORDERS = 5 };
+enum { LAST_SKIP = 1000, LAST_SEED = 9999, MOST_SIZES = 4, MOST_NEAR = 384, MOST_WAYS = 18, CHUNK = 128, ORDERS = 6 };
 
 /* Settings that may differ from the user's. */
 struct variation {
@@ -369,19 +369,15 @@ static bool may_draw_parameters(const struct why *why)
 /* Ways to draw a matrix: as asked, then the others, those of nn.Linear first. */
 static size_t list_ways(const struct variation *asked, struct variation ways[MOST_WAYS])
 {
-    static const struct {
-        enum init init;
-        bool bias;
-    } WAYS[] = {{INIT_LINEAR, true},  {INIT_LINEAR, false},        {INIT_RAND, false}, {INIT_RANDN, false},
-                {INIT_XAVIER, false}, {INIT_XAVIER_LINEAR, false}, {INIT_MHA, false},  {INIT_RAND_CENTRED, false}};
     size_t count = 1;
     ways[0] = *asked;
-    for (size_t i = 0; i < sizeof WAYS / sizeof WAYS[0]; i++)
-        if (WAYS[i].init != asked->init || WAYS[i].bias != asked->bias) {
-            ways[count] = *asked;
-            ways[count].init = WAYS[i].init;
-            ways[count++].bias = WAYS[i].bias;
-        }
+    for (int bias = 1; bias >= 0; bias--)
+        for (enum init init = INIT_LINEAR; init <= (bias ? INIT_LINEAR : INIT_KAIMING_LINEAR); init++)
+            if (init != asked->init || bias != asked->bias) {
+                ways[count] = *asked;
+                ways[count].init = init;
+                ways[count++].bias = bias;
+            }
     return count;
 }
 
@@ -390,16 +386,22 @@ static bool is_rare(enum init init, enum init asked)
     return init >= INIT_RAND_CENTRED && init != asked;
 }
 
+/* Whether modules before this way to draw are worth a search: of the rare ways only before nn.MultiheadAttention. */
+static bool may_follow(const struct variation *way, const struct variation *asked, const struct why *why)
+{
+    return !is_rare(way->init, asked->init) || (way->init == INIT_MHA && why->problem->plan.has_out);
+}
+
 /* Lists each way to draw the parameters, with each number of columns, the nearest first; then other heads. Rare ways
  * only where the other settings are as asked, with no mistake and no module before. */
 static size_t list_near(const struct why *why, enum why_depth depth, struct variation near[MOST_NEAR])
 {
-    const bool orders = depth == WHY_NEAR || depth == WHY_BOTH, rare = depth == WHY_NEAR || depth == WHY_FAR;
+    const bool orders = depth == WHY_NEAR || depth == WHY_BOTH;
     const struct variation asked = start_from(why);
     uint64_t sizes[MOST_SIZES] = {0};
     struct variation ways[MOST_WAYS];
     const size_t size_count = list_sizes(why, sizes), way_count = list_ways(&asked, ways),
-                 order_count = orders ? 1 + ORDERS : 1;
+                 order_count = orders ? ORDERS + (size_t)why->problem->plan.has_out : 1; /* the last: out_proj first */
     const bool splits =
         MECHANISMS[why->problem->mechanism].splits && why->problem->size.heads == why->problem->size.kv_heads;
     size_t count = 0;
@@ -407,7 +409,8 @@ static size_t list_near(const struct why *why, enum why_depth depth, struct vari
         for (int other = 0; other <= (int)splits; other++)
             for (size_t way = 0; way < way_count; way++)
                 for (size_t order = 0; order < order_count && count < MOST_NEAR; order++) {
-                    if (is_rare(ways[way].init, asked.init) && (!rare || size > 0 || other || order > 0))
+                    const bool rare = is_rare(ways[way].init, asked.init), far = ways[way].init <= INIT_MHA;
+                    if (rare && (size > 0 || other || order > 0 || depth > WHY_FAR || (depth == WHY_FAR && !far)))
                         continue;
                     struct variation *added = &near[count++];
                     *added = ways[way];
@@ -701,7 +704,7 @@ static void keep_drawn(const struct streams *streams, size_t numbers, struct err
     enum { MOST = 1 << 24 };
     struct drawn *drawn = streams->drawn;
     const uint64_t more = streams->last - streams->first;
-    const size_t times = drawn->way.init == INIT_RANDN ? 1 : 2;
+    const size_t times = INIT_ROWS[drawn->way.init].normal ? 1 : 2;
     drawn->last = streams->last;
     drawn->span = times * numbers + SCREEN_LANES + (streams->skips == NULL ? (size_t)more : 0);
     const double rows = (double)streams->seed_count * (streams->skips == NULL ? 1 : (double)(more + 1));
@@ -721,8 +724,8 @@ static bool is_of_size(const struct variation *way, const struct variation *aske
 static struct drawn *drawn_as(struct why *why, const struct variation *way)
 {
     struct drawn *drawn = why->drawn;
-    while (drawn != NULL && ((drawn->way.init == INIT_RANDN) != (way->init == INIT_RANDN) ||
-                             (way->init == INIT_RANDN && !is_of_size(&drawn->way, way))))
+    while (drawn != NULL && (INIT_ROWS[drawn->way.init].normal != INIT_ROWS[way->init].normal ||
+                             (INIT_ROWS[way->init].normal && !is_of_size(&drawn->way, way))))
         drawn = drawn->next;
     if (drawn == NULL && (drawn = arena_allocate(why->arena, 1, sizeof *drawn, why->error)) != NULL) {
         *drawn = (struct drawn){.way = *way, .next = why->drawn, .arena = why->arena};
@@ -741,8 +744,10 @@ static enum status try_streams(struct why *why, const struct variation *near, en
     struct variation_job *job = arena_allocate(&arena, 1, sizeof *job, why->error);
     struct screen screen;
     if (job != NULL && make(why, near, job, &arena, &error)) {
-        const bool judges =
-            screen_create(&screen, &job->problem, &job->mine, kind, &arena, &error) && (work == 0 || !screen.is_normal);
+        const bool judges = screen_create(&screen, &job->problem, &job->mine, kind, &arena, &error) &&
+                            (work == 0 || !screen.is_normal || streams.skips == NULL);
+        if (work > 0 && judges && screen.is_normal) /* these are drawn again for each skip */
+            streams.drawn = NULL;
         const double most =
             judges ? fmin(work / screen_work(&screen), told(why, guesses)) / (double)streams.seed_count : 0;
         if (work > 0 && most < (double)(streams.last - streams.first)) {
@@ -896,8 +901,8 @@ static size_t list_modules(const struct why *why, uint64_t skips[MOST_MODULES])
     return kept;
 }
 
-/* Tries popular seeds after other modules: each with many skips and the ways to draw of the asked size, then with fewer
- * and all ways, then all seeds, and last with common mistakes. */
+/* Tries the asked seed and popular ones after other modules: each with many skips and the ways to draw of the asked
+ * size, then with fewer and all ways, then all seeds, and last with common mistakes. */
 static enum status try_modules(struct why *why, const struct variation *near, size_t near_count)
 {
     const struct variation asked = start_from(why);
@@ -917,6 +922,7 @@ static enum status try_modules(struct why *why, const struct variation *near, si
         enum screen_kind kind;
         const struct why_guesses *guesses;
     } STEPS[] = {
+        {{&asked.seed, 1, 0, 300000, NULL, NULL}, 0.005, true, false, SCREEN_RIGHT, NULL},
         {{USUAL, USUAL_SEEDS, 0, 20000, NULL, NULL}, 0.005, true, false, SCREEN_RIGHT, NULL},
         {{USUAL, USUAL_SEEDS, 0, LAST_SKIP, NULL, NULL}, 0.005, false, false, SCREEN_RIGHT, NULL},
         {{USUAL, MOST_USUAL, 0, 300000, NULL, NULL}, 0.005, true, true, SCREEN_RIGHT, NULL},
@@ -933,7 +939,7 @@ static enum status try_modules(struct why *why, const struct variation *near, si
         for (size_t i = 0; i < near_count && why->count == 0 && why->error->status == STATUS_OK; i++) {
             const struct variation *way = &near[i];
             if ((is_of_size(way, &asked) || !STEPS[step].of_size) &&
-                (way->init == asked.init || !STEPS[step].of_init) && !is_rare(way->init, asked.init) &&
+                (way->init == asked.init || !STEPS[step].of_init) && may_follow(way, &asked, why) &&
                 try_streams(why, way, STEPS[step].kind, streams,
                             fmin(STEPS[step].share * why->budget.most, fmax(1, why->budget.most - why->budget.done)),
                             STEPS[step].guesses) == STATUS_OK)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The numbers of a sheet without a file: their sizes, by the options, and the numbers as an input. */
+#include "build/problem_create.h"
 #include "model/stage_id.h"
 #include "worksheet/worksheet.h"
 
@@ -18,14 +19,6 @@ enum { WORD_COUNT = sizeof WORDS / sizeof WORDS[0] };
 static bool said(const struct options *options, enum option_id id)
 {
     return options->origin[id] != ORIGIN_DEFAULT;
-}
-
-static bool is_causal(const struct options *options)
-{
-    const enum causality causality = MECHANISMS[options->mechanism].causality;
-    if (causality == CAUSALITY_NEVER || causality == CAUSALITY_ALWAYS || !said(options, OPTION_CAUSAL))
-        return causality == CAUSALITY_ALWAYS || causality == CAUSALITY_UNLESS_SAID;
-    return options->causal;
 }
 
 /* The scale to search numbers for: that of the job where scores can be whole with it, else 1. */
@@ -71,7 +64,6 @@ static void plan_projections(struct numbers_plan *plan, const struct options *op
     plan->has_bias = options->qkv_bias;
 }
 
-/* Whether heads divide what they share. */
 static enum status check_division(const struct numbers_plan *plan, const struct options *options, struct error *error)
 {
     const bool splits = MECHANISMS[options->mechanism].splits && !options->stacked;
@@ -130,7 +122,7 @@ enum status drawn_plan(struct numbers_plan *plan, bool *whole, const struct opti
         drawn_check(plan->projects ? "--heads" : "--random", "heads", plan->heads, NUMBERS_HEADS, error) ||
         drawn_check(plan->projects ? "--d-out" : "--random", "columns", plan->d_head, NUMBERS_MOST, error))
         return error->status;
-    plan->causal = is_causal(options);
+    plan->causal = problem_asks_causal(options, false);
     plan->scale = usable_scale(options, plan->d_head, whole);
     return STATUS_OK;
 }

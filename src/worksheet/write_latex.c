@@ -24,7 +24,8 @@ static const char BEGIN[] =
     "\\newcommand{\\column}[1]{\\hbox to 0.525em{\\hss#1\\hss}}\n"
     "\\newcommand{\\place}{, }\n"
     "\\newcommand{\\key}{\\fontsize{6}{6.8}\\selectfont\\def\\scriptsize{\\fontsize{4.5}{5}\\selectfont}"
-    "\\mathcode`-=\"007B\\setlength{\\tabcolsep}{1.4pt}\\renewcommand{\\arraystretch}{1}\\renewcommand{\\place}{\\\\}}\n"
+    "\\mathcode`-=\"007B\\setlength{\\tabcolsep}{1.4pt}"
+    "\\renewcommand{\\arraystretch}{1}\\renewcommand{\\place}{\\\\}}\n"
     "\\begin{document}\n";
 
 /* Of more columns the blanks are narrower, so that they fit. */

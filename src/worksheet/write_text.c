@@ -2,16 +2,12 @@
 /* sheet -> text of 80 columns: tables side by side, a form feed between the pages. */
 #include "base/wrap.h"
 #include "worksheet/writers.h"
+#include "write/table_text.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { PAGE_COLUMNS = 76, HEAD_COLUMNS = 73, INDENT = 2, CONTINUED = 3, BETWEEN = 2, BEFORE = 1 };
-
-static void write_blanks(struct output *output, size_t count)
-{
-    output_print(output, "%*s", (int)count, "");
-}
 
 size_t sheet_text_columns(const char *text)
 {
@@ -21,8 +17,6 @@ size_t sheet_text_columns(const char *text)
             columns += strlen(sheet_as_text.marks[(unsigned char)*text]) - text_width((unsigned char)*text);
     return columns;
 }
-
-/* --- tables ------------------------------------------------------------------------------------------------------- */
 
 static size_t label_columns(const struct sheet_table *table)
 {
@@ -63,14 +57,14 @@ static size_t write_line(const struct page *page, const struct sheet_table *tabl
     const char *label = line == 1 ? table->corner : table->row_labels[line - 2];
     page_marked(page, label);
     size_t taken = label_columns(table);
-    write_blanks(page->output, memory_left(taken, sheet_text_columns(label)));
+    table_text_blanks(page->output, memory_left(taken, sheet_text_columns(label)));
     for (size_t column = 0; column < table->columns; column++) {
         const char *text =
             line == 1 ? table->column_labels[column] : table->cells[(line - 2) * table->columns + column];
         const bool blank = line > 1 && open;
         const size_t cells = BEFORE + cell_columns(table, open, column);
         const size_t width = blank ? table->blank : sheet_text_columns(text);
-        write_blanks(page->output, memory_left(cells, width));
+        table_text_blanks(page->output, memory_left(cells, width));
         page_marked(page, blank ? "" : text);
         for (size_t i = 0; i < table->blank && blank; i++)
             page_put(page, "_");
@@ -101,7 +95,7 @@ static void write_abreast(const struct page *page, const struct sheet_table *tab
     for (size_t i = 0; i < count; i++) {
         size_t taken = 0;
         if (line < tables[i].rows + 2) {
-            write_blanks(page->output, gap);
+            table_text_blanks(page->output, gap);
             taken = write_line(page, &tables[i], line, open);
             gap = 0;
         }
@@ -120,13 +114,11 @@ static void write_tables(const struct page *page, const struct sheet_table *tabl
     }
 }
 
-/* --- a page ------------------------------------------------------------------------------------------------------- */
-
 static void write_head(const struct page *page, const struct sheet *sheet, bool answers)
 {
     const size_t taken = strlen(sheet->title) + strlen(answers ? ANSWERS_BEFORE : "") + text_columns(sheet->name);
     output_print(page->output, "%s%s%s", page->bold ? TEXT_BOLD : "", sheet->title, page->bold ? TEXT_PLAIN : "");
-    write_blanks(page->output, taken + 2 < HEAD_COLUMNS ? HEAD_COLUMNS - taken : 2);
+    table_text_blanks(page->output, taken + 2 < HEAD_COLUMNS ? HEAD_COLUMNS - taken : 2);
     output_print(page->output, "%s%s\n\n", answers ? ANSWERS_BEFORE : "", sheet->name);
 }
 

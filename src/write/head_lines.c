@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "write/head_lines.h"
 
-#include "base/text.h"
 #include "base/wrap.h"
 
 #include <math.h>

@@ -37,7 +37,6 @@ static void label_text(const struct table_layout *layout, enum axis axis, size_t
         table_markup_escape(dialect->escapes, shown, text, TABLE_LAYOUT_CELL_BYTES);
 }
 
-/* The label of a column, or the number of a rank. */
 static void column_label(const struct table_layout *layout, size_t column, char *text)
 {
     label_text(layout, layout->ranked ? AXIS_COLUMN : result_column_axis(layout->table), column, text);

@@ -38,7 +38,6 @@ static inline int writing_cell_decimals(const struct writing *writing)
     enum status writer(const struct writing *writing);    \
     enum status checker(const struct writing *writing);
 FORMAT_ROWS(WRITER_PROTOTYPES)
-#undef WRITER_PROTOTYPES
 
 /* A field of CSV: a token, all of it and on one line, and a suffix; never what a spreadsheet takes for a formula. */
 void csv_text_field(const char *text, const char *behind, struct output *output);

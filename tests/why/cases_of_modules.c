@@ -579,6 +579,46 @@ static void draw_xavier_linear(struct sheet *s)
     draw_within(s, (float)sqrt(6.0 / (s->d_in + s->D)), true);
 }
 
+static void draw_ones(struct sheet *s)
+{
+    for (int role = 0; role < ROLES; role++)
+        for (int i = 0; i < s->d_in * s->D; i++)
+            s->weight[role][i % s->D][i / s->D] = 1;
+}
+
+/* torch.randn(d_in, d_out) * d_in**-0.5 */
+static void draw_scaled_randns(struct sheet *s)
+{
+    draw_randns(s);
+    for (int role = 0; role < ROLES; role++)
+        for (int i = 0; i < s->d_in * s->D; i++)
+            s->weight[role][i % s->D][i / s->D] *= (float)(1 / sqrt(s->d_in));
+}
+
+/* nn.init.normal_(std=0.02) of three finished nn.Linear. */
+static void draw_normals(struct sheet *s)
+{
+    torch_random_skip(&s->random, (uint64_t)(3 * s->d_in * s->D));
+    for (int role = 0; role < ROLES; role++) {
+        float numbers[WIDTH * WIDTH];
+        torch_random_normal(&s->random, numbers, (size_t)(s->d_in * s->D));
+        for (int i = 0; i < s->d_in * s->D; i++)
+            s->weight[role][i / s->d_in][i % s->d_in] = numbers[i] * 0.02F;
+    }
+}
+
+static void draw_kaiming(struct sheet *s)
+{
+    draw_within(s, (float)sqrt(6.0 / s->D), false);
+}
+
+/* self.out_proj stands before the others. */
+static void draw_out_first(struct sheet *s)
+{
+    draw_linear(s, s->out_weight, s->out_bias, s->D, s->D);
+    draw_linears(s);
+}
+
 /* self.W_key stands before self.W_query. */
 static void draw_key_first(struct sheet *s)
 {
@@ -702,6 +742,11 @@ static const struct mistaken ROWS[] = {
     {"draw-init:rand-centred", ON(BOOK), {.whole[DRAW] = draw_centred}},
     {"draw-init:xavier", ON(BOOK), {.whole[DRAW] = draw_xavier}},
     {"draw-init:xavier-linear", ON(BOOK), {.whole[DRAW] = draw_xavier_linear}},
+    {"draw-init:ones", ON(BOOK), {.whole[DRAW] = draw_ones}},
+    {"draw-init:randn-d-in", ON(BOOK), {.whole[DRAW] = draw_scaled_randns}},
+    {"draw-init:normal-0.02", ON(BOOK), {.whole[DRAW] = draw_normals}},
+    {"draw-init:kaiming", ON(BOOK), {.whole[DRAW] = draw_kaiming}},
+    {"draw-order:oqkv", ON(BOOK_SPLIT), {.whole[DRAW] = draw_out_first}},
     {"draw-order:kqv", ON(BOOK), {.whole[DRAW] = draw_key_first}},
     {"draw-order:vqk", ON(BOOK), {.whole[DRAW] = draw_value_first}},
     {"draw-bias", ON(BOOK), {.whole[DRAW] = draw_biases}},

@@ -8,8 +8,6 @@
 static const double CELL_HEIGHT = 22, LONGEST_LABEL = 64, LABEL_SIZE = 11, TITLE_SIZE = 14;
 static const double NAME = 16, FORMULA = 15, HEAD = 16, BESIDE = 14, BELOW = 10;
 
-/* --- what a figure is -------------------------------------------------------------------------------------------- */
-
 enum stage svg_stage_of(const struct svg_figure *figure)
 {
     return figure->panel.sample.table->stage;
@@ -65,8 +63,6 @@ size_t svg_heads_of(const struct svg_figure *figure)
 {
     return figure->panel.sample.matrices / svg_items_of(figure->panel.sample.table);
 }
-
-/* --- size -------------------------------------------------------------------------------------------------------- */
 
 double svg_left_of(const struct svg_figure *figure)
 {
@@ -131,8 +127,6 @@ void svg_figure_cells(struct svg_picture *picture, struct svg_figure *figure, do
                       (struct svg_measure){width, CELL_HEIGHT, LONGEST_LABEL, LABEL_SIZE, false, picture->decimals},
                       &picture->palette);
 }
-
-/* --- figures ----------------------------------------------------------------------------------------------------- */
 
 void svg_figure_draw(const struct svg_figure *figure, struct output *output, size_t item)
 {

@@ -2,7 +2,6 @@
 #include "write/text/text.h"
 
 #include "base/text.h"
-#include "base/wrap.h"
 #include "model/stage_id.h"
 #include "write/head_lines.h"
 #include "write/table_layout.h"
