@@ -128,9 +128,7 @@ function typeSentence(field) {
     const words = sentenceOf(field.value), unknown = words.filter((word) => !VOCABULARY.includes(word));
     const isWhole = words.length > 0 && unknown.length === 0;
     sayLacking(field, unknown.filter((one) => !VOCABULARY.some((word) => word.startsWith(one))));
-    if (isWhole && words.join(' ') !== tokenNames().join(' ')) {
-        setSentence(words, suggestions.gesture);
-    }
+    if (isWhole && words.join(' ') !== tokenNames().join(' ')) setSentence(words, suggestions.gesture);
     suggestWords(field);
 }
 
@@ -142,8 +140,7 @@ function setSentence(words, gesture) {
 }
 
 /* A text whose quotations are sentences of the vocabulary: each is a button that shows it. */
-const QUOTATION = /"([^"]*)"/;
-const withSentences = (text) => text.split(QUOTATION).map((part, i) => (i % 2 === 0 ? part : sentenceButton(part)));
+const withSentences = (text) => text.split(/"([^"]*)"/).map((part, i) => (i % 2 === 0 ? part : sentenceButton(part)));
 
 function sentenceButton(text) {
     const words = sentenceOf(text), button = element('button', { type: 'button', class: 'plain' }, text);

@@ -189,9 +189,10 @@ function sayWhy({ at, row, words: [word], keyName }) {
 /* What a reader may do at the end, on the spot. */
 function sayTry({ model, row, words: [word] }) {
     const needed = neededHead(shownEvaluation(), state.item, row, word), [head = needed && needed.head] = model.headsOut, out = model.headsOut.length === 0;
-    const button = head === null || whyFixed() !== null ? [] : element('button', { type: 'button' }, `${out ? 'Take' : 'Put'} ${headText(head)} ${out ? 'out' : 'back'}`);
-    if (button.addEventListener) button.addEventListener('click', () => tryEdit({ do: 'head', head, out }, null));
-    return say`Try it: ${[button, ...readySentences().slice(0, 1).map((sentence) => [' or see what comes after ', sentence])]}.`;
+    const button = element('button', { type: 'button' }, `${out ? 'Take' : 'Put'} ${headText(head)} ${out ? 'out' : 'back'}`), [sentence] = readySentences();
+    button.addEventListener('click', () => tryEdit({ do: 'head', head, out }, null));
+    const tries = [...(head === null || whyFixed() !== null ? [] : [button]), ...(sentence ? [['see what comes after ', sentence]] : [])];
+    return tries.length > 0 ? [say`Try it: ${listed(tries, ' or ')}.`] : [];
 }
 
 /* --- figures: rows { label, cells, how } ------------------------------------------------------------------------- */
@@ -351,7 +352,7 @@ const WALK = [
     {
         title: 'The next word', tables: ['probabilities'],
         text: ['Softmax turns the points into probabilities: the more points, the more probable.'], column: ({ words }) => words[0],
-        says: (place) => [...sayNext(place), ...sayWhy(place), sayTry(place)], draws: drawWords,
+        says: (place) => [...sayNext(place), ...sayWhy(place), ...sayTry(place)], draws: drawWords,
     },
 ];
 
@@ -529,7 +530,7 @@ function goWalk(at) {
     walk.at = within(at, walk.steps.length);
     const step = walk.steps[walk.at];
     returnRow();
-    if (step.row) Object.assign(walk, { row: state.at.query }) && (state.at.query = step.row(walkPlace()));
+    if (step.row) [walk.row, state.at.query] = [state.at.query, step.row(walkPlace())];
     walk.names = [step.table, ...(step.also || [])];
     Object.assign(state.at, { down: 0, across: step.column ? step.column(walkPlace()) : 0 });
     chooseTable(step.table);
