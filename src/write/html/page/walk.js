@@ -455,8 +455,8 @@ const MOVES = {
         return begins + 650;
     },
     make: (cells, begins) => {
-        cells.forEach(([made], i) => appear(made, begins + 150 * i, 'translateY(-100%)'));
-        return begins + 150 * cells.length + 250;
+        cells.forEach(([made], i) => appear(made, begins + 400 * i / cells.length, 'translateY(-100%)'));
+        return begins + 650;
     },
     bars: (cells, begins) => {
         for (const [{ firstElementChild: bar }] of cells)
