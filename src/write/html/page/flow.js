@@ -99,7 +99,6 @@ function buildFlow() {
 /* --- drawing ----------------------------------------------------------------------------------------------------- */
 
 const MOST_LABELLED = 16, SMALL_TEXT = 0.66, TALLEST_SMALL = 11;
-const hasLabels = ({ rowLabels }) => Boolean(rowLabels && rowLabels.some(Boolean));
 
 /* Room for the labels of few tokens, chosen or not; 0 for more. */
 function labelRoom(context, shown) {

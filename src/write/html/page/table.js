@@ -38,7 +38,7 @@ function setFont(context, font) {
 }
 
 /* The width of the canvases that fill their panel, and of the flow; measured when the window changes. */
-const roomOf = { large: 0, links: 0, flow: 0 };
+const roomOf = { large: 0, flow: 0 };
 function measureRoom() {
     rootSizeNow = parseFloat(getComputedStyle(document.documentElement).fontSize);
     for (const name of Object.keys(roomOf)) roomOf[name] = (name === 'flow' ? byId(name).firstElementChild || byId(name) : byId(name).parentElement).clientWidth;
