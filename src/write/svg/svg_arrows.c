@@ -234,16 +234,36 @@ const struct svg_figure *svg_arrows_first(const struct svg_picture *picture, con
     return list_sources(picture, to, all) > 0 ? all[0] : to;
 }
 
+/* Begins an arrow; a pointer that rests on it shows what it leads to, and the formula: of the gradient of a parameter,
+ * whose figure has none, the sum that each number is. */
+static void begin_arrow(const struct svg_picture *picture, const struct svg_figure *from, const struct svg_figure *to)
+{
+    const char *name = to->panel.sample.table->name;
+    struct problem problem = *picture->result->problem;
+    char formula[SVG_FORMULA_BYTES];
+    problem.chosen.cell_name = NULL;
+    if (svg_stage_of(to) == STAGE_GRAD_PARAMETERS &&
+        parameters_find(&problem.parameters, problem.plan.stacked, name + strlen("grad_"), &problem.chosen.cell_place))
+        problem.chosen.cell_name = name;
+    stage_formula(&problem, svg_stage_of(to), formula, sizeof formula);
+    output_print(picture->output, "<g><title>");
+    svg_words(picture->output, "%s → %s = %s", from->panel.sample.table->name, name, formula);
+    output_print(picture->output, "</title>\n");
+}
+
 void svg_arrows_draw(const struct svg_picture *picture, const struct svg_figure *to)
 {
     const struct svg_figure *all[ARROWS], *above[ARROWS];
     const size_t sources = list_sources(picture, to, all);
     size_t count = 0;
     for (size_t i = 0; i < sources; i++)
-        if (all[i]->line == to->line)
+        if (all[i]->line == to->line) {
+            begin_arrow(picture, all[i], to);
             draw_beside(picture, all[i], to);
-        else
+            output_print(picture->output, "</g>\n");
+        } else {
             above[count++] = all[i];
+        }
     const double first = count > 0 ? first_port(picture, to, above, count) : 0;
     for (size_t i = 0; i < count; i++) {
         const bool source = svg_rank_of(above[i]) == SVG_SOURCES; /* all arrows of one source turn at one height */
@@ -253,6 +273,8 @@ void svg_arrows_draw(const struct svg_picture *picture, const struct svg_figure 
         const struct svg_figure *behind = above[i] + 1; /* the first source's arrows go around the others */
         for (; source && behind < picture->figures + picture->count; behind++)
             depth += svg_rank_of(behind) == SVG_SOURCES;
+        begin_arrow(picture, above[i], to);
         draw_onward(picture, above[i], to, first + (double)i * PORT, STEP * (double)depth);
+        output_print(picture->output, "</g>\n");
     }
 }
