@@ -231,7 +231,7 @@ function go(at) {
     finishWaiting();
     goTo(at);
     if (!isEdited()) setMode('after');
-    byId('text-field').setAttribute('aria-invalid', 'false');
+    suggestions.kept = null;
     keepChoice();
     show();
     rememberInLink();

@@ -114,22 +114,6 @@ function makeShown(name, head) {
     return { name, head, mode: 'difference', ...now, numbers, isNew, signs: true, ghosts: null, most: largestMagnitude(numbers) };
 }
 
-/* The evaluation shown, before or after the edits; its lines, and the names of its queries and keys. */
-const shownEvaluation = () => (state.mode === 'before' ? before : after);
-const lineOf = (item, head, row) => shownEvaluation().line(item, head, row);
-const sidesNow = () => {
-    const [query, key] = ['query', 'key'].map((name) => shownEvaluation().table(name, state.item, 0));
-    return {
-        queryTitle: (row) => (query.rowLabels && query.rowLabels[row]) || `query ${row + 1}`, keyName: (row) => rowName(key, row),
-        place: { row: within(state.at.query, query.rows), key: within(state.at.key, key.rows) },
-    };
-};
-
-const heaviestKey = (row) => {
-    const weights = lineOf(state.item, state.head, row).weights;
-    return weights.reduce((best, weight, key) => (weight > weights[best] ? key : best), 0);
-};
-
 /* The table as shown now, with the scale of its colours. */
 function shownTable(name, head = state.head) {
     const key = `${name},${state.item},${head},${state.mode},${state.layer}`;

@@ -46,7 +46,7 @@ function showReason(row, word) {
 /* --- the sentence ------------------------------------------------------------------------------------------------ */
 
 const sentenceOf = (text) => text.trim().split(/\s+/).filter(Boolean);
-const suggestions = { words: [], at: -1, from: 0, gesture: null, of: '' }; /* of: the sentence shown when it was typed */
+const suggestions = { words: [], at: -1, from: 0, gesture: null, kept: null }; /* kept: what is shown while the field keeps a text with unknown words */
 
 const rowOfShares = (row) => {
     const { columns, numbers } = shownEvaluation().table('probabilities', state.item, 0);
@@ -120,7 +120,7 @@ function sayLacking(field, lacking) {
     const near = lacking.flatMap(nearWords).map((word) => ` Did you mean “${word}”?`).slice(0, 1).join('');
     byId('text-lacks').textContent = lacking.length === 0 ? ''
         : `This model does not know ${lacking.map((word) => `“${shownText(word)}”`).join(', ')}.${near} It knows: ${first}${more > 0 ? ` and ${more} more` : ''}`;
-    suggestions.of = tokenNames().join(' ');
+    suggestions.kept = lacking.length > 0 ? tokenNames().join(' ') : null;
 }
 
 /* Takes the sentence as it is typed, once all of it is words. */
@@ -174,7 +174,7 @@ function onSentenceKey(event) {
 function showSentence() {
     const field = byId('text-field');
     byId('text-form').hidden = !canType(model) || job.items > 1 || whyFixed() !== null;
-    const { hidden } = byId('text-form'), isKept = field.getAttribute('aria-invalid') === 'true' && suggestions.of === tokenNames().join(' ');
+    const { hidden } = byId('text-form'), isKept = suggestions.kept === tokenNames().join(' ');
     if (hidden || document.activeElement === field || isKept) return;
     sayLacking(field, []);
     field.value = tokenNames().join(' ');
