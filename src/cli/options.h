@@ -150,6 +150,12 @@ struct options {
     size_t file_count;
 };
 
+/* Whether the command line, a file or the checkpoint sets it. */
+static inline bool options_said(const struct options *options, enum option_id id)
+{
+    return options->origin[id] != ORIGIN_DEFAULT;
+}
+
 extern const struct option_row OPTIONS[OPTION_COUNT];
 
 /* A long name that means an option with a value: --json is --format json. */

@@ -36,7 +36,7 @@ static enum status add_options(const struct reading *reading, struct layer_facts
 {
     char name[64], text[OPTION_TEXT_BYTES];
     for (size_t i = 0; i < ID_COUNT; i++) {
-        if (!reading_is_told(reading, IDS[i]))
+        if (!options_said(reading->options, IDS[i]))
             continue;
         options_setting_name(IDS[i], name, sizeof name);
         const char *setting = arena_copy(reading->arena, name, reading->error);
@@ -299,7 +299,7 @@ static enum status read_one(struct layer *layer, const struct options *options, 
                             struct arena *arena, struct error *error)
 {
     struct reading reading;
-    const size_t number = options->origin[OPTION_LAYER] == ORIGIN_DEFAULT ? MODULE_NO_LAYER : (size_t)options->layer;
+    const size_t number = options_said(options, OPTION_LAYER) ? (size_t)options->layer : MODULE_NO_LAYER;
     struct layer_module module;
     struct naming_row naming;
     *layer = (struct layer){0};
