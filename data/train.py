@@ -34,10 +34,11 @@ WORDS = ([*TIMES, "the", *ADJECTIVES] + [n + s for n in NOUNS for s in ("", "s")
          + [*BRACKETS, *BRACKETS.values(), "."])
 INDEX = {word: i for i, word in enumerate(WORDS)}
 JOBS = ["subject", "name", "bracket", "previous"]
+HEAD_NAMES = ["subject", "name", "bracket", "previous word"]
 KINDS = ["verb", "name", "close", "place"]
 TEXT = "anna says ( the dogs near the cat"
-COMMENT = ("four heads that learned their jobs: the subject of the verb, the name, the open bracket, the previous word; "
-           "data/train.py trained them")
+COMMENT = ("Each head learned to look at one word: the subject of the verb, the name, the open bracket, the word before. "
+           "Where there is none, it rests on the first word.")
 
 
 def verb_of(noun):
@@ -206,6 +207,7 @@ def write(path, parameters):
     embedding, position, query, key, value, out, unembedding = map(rows, parameters[:5] + [parameters[5].T, parameters[6]])
     with open(path, "w", encoding="utf-8") as file:
         file.write(f'''{{"comment": "{COMMENT}",
+ "head_names": {json.dumps(HEAD_NAMES)},
  "text": "{TEXT}",
  "vocabulary": {{"words": {json.dumps(WORDS)},
   "embedding": {embedding},

@@ -3,7 +3,7 @@
 # The pages of check_page.sh in headless Chromium, in frames of one page: tests/page/check.js clicks through each, and
 # compares it with attn's JSON for the same job. tests/page/reader.js edits others as a reader does, and saves files:
 # tests/page/saved.js compares their numbers with attn's results. tests/page/fold.js looks at what is seen first. Firefox
-# shows a few of them. ATTN_BROWSER and ATTN_FIREFOX name others; empty: none.
+# shows a few of them. tests/page/hands.js and tests/page/walker.js use pages as a user does, in both. ATTN_BROWSER and ATTN_FIREFOX name others; empty: none.
 . tests/counts.sh
 for browser in ${ATTN_BROWSER-chromium chromium-browser google-chrome} ''; do
     [ -z "$browser" ] || ! command -v "$browser" >/dev/null || break
@@ -53,8 +53,22 @@ hold() {
     done
 }
 hold "$browser" "$scratch/found" "$scratch/frames"
+# driven BROWSER: with hands, and through the walk.
 "$attn" multihead -H 2 -d 6 data/inputs.json --dropout 0.2 -f html >"$scratch/walk.html"
-check "the walk moves, and covers nothing" timeout 600 "$node" tests/page/walker.js "$browser" "$scratch/walking" "$scratch/walk.html"
+"$attn" page -o "$scratch/words.html" >"$scratch/log-page"
+"$attn" page layer tests/layers/qwen3/hidden.npy -w tests/layers/qwen3 --module model.layers.1.self_attn --grad ones -o "$scratch/gradients.html" >"$scratch/log-page"
+driven() {
+    profile=$scratch/driven-$(basename "$1")
+    for walk in walk words; do
+        check "the walk of $walk.html moves, and covers nothing, in $1" \
+            timeout 1800 "$node" tests/page/walker.js "$1" "$profile-$walk" "$scratch/$walk.html"
+    done
+    check "a keyboard, a pointer and paper in $1" timeout 1800 "$node" tests/page/hands.js "$1" "$profile" "$scratch/words.html" "$scratch/gradients.html"
+}
+driven "$browser"
+for page in words gradients; do
+    check "no page is over 400 KB: $page" test "$(wc -c <"$scratch/$page.html")" -lt 400000
+done
 check "attn computes what the pages saved" "$node" tests/page/saved.js "$attn" "$scratch/found" "$scratch"
 check "the browser's console is empty" test -z "$(grep CONSOLE "$scratch/log")"
 
@@ -66,6 +80,7 @@ if [ -n "$firefox" ]; then
     around "$scratch/few" >"$scratch/few.html"
     HOME=$scratch timeout 600 "$node" tests/page/serve.js "$firefox" "$scratch/few.html" "$(grep -c . "$scratch/few")" >"$scratch/firefox-found"
     hold "$firefox" "$scratch/firefox-found" "$scratch/few"
+    driven "$firefox"
 else
     skip "the pages in Firefox" "firefox-esr is not installed, or not asked for"
 fi

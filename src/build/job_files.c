@@ -107,8 +107,8 @@ enum status job_files_add(struct job_files *job, const struct options *options, 
         return layer_read(&job->opened, options, arena, error);
     }
     job->weights = &job->files[1];
-    const enum status status = load_file(options->weights, INPUT_FILE_PARAMETER | INPUT_FILE_BUFFER | INPUT_FILE_WORDS,
-                                         arena, &job->files[1], error);
+    const unsigned kinds = INPUT_FILE_PARAMETER | INPUT_FILE_BUFFER | INPUT_FILE_WORDS | INPUT_FILE_TOKENS;
+    const enum status status = load_file(options->weights, kinds, arena, &job->files[1], error);
     if (status == STATUS_OK || !folder_is(options->weights))
         return status;
     return error_usage(error, "%s: a folder; give a file of parameters, or type attn layer for a checkpoint",

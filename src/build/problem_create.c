@@ -233,6 +233,22 @@ static enum status take_tokens(const struct build *build)
                         problem_projects(problem) ? "inputs" : "key, with the past");
 }
 
+/* They come with the parameters, where these have any. */
+static enum status take_head_names(const struct build *build)
+{
+    const bool own = build->weights != NULL && build->weights->head_names.texts != NULL;
+    const struct input_file *file = own ? build->weights : build->inputs;
+    const size_t heads = build->problem->size.heads;
+    if (file == NULL || file->head_names.texts == NULL)
+        return STATUS_OK;
+    build->problem->labels.heads = file->head_names;
+    if (!file->head_names.nested && file->head_names.count == heads)
+        return STATUS_OK;
+    return error_usage(build->error, "%s: head_names: expected a list of %zu name%s, one for each head; got %zu%s",
+                       file->source, heads, heads == 1 ? "" : "s", file->head_names.count,
+                       file->head_names.nested ? " in a list of lists" : "");
+}
+
 /* Queries are the same tokens as the keys, or the last of them; else they have no labels (SIZE_MAX). */
 static size_t first_query(const struct problem *problem)
 {
@@ -428,7 +444,7 @@ static enum status finish_problem(const struct build *build)
                            "--explain config explains a checkpoint's config; type attn layer with --weights MODEL");
     if (choose_head(build) != STATUS_OK)
         return build->error->status;
-    if (!problem->parameters_only && (take_tokens(build) || build_sequence_labels(build) || build_queries(build)))
+    if (!problem->parameters_only && (take_tokens(build) || take_head_names(build) || build_sequence_labels(build) || build_queries(build)))
         return build->error->status;
     if (problem->chosen.explains && problem->rounding.when == ROUNDING_OPERATIONS)
         return error_usage(build->error, "--explain needs stages that are rounded once; type --rounding stages");

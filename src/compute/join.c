@@ -237,6 +237,7 @@ static enum status describe(const struct joining *joining, struct problem *probl
         .labels.keys = apart ? first->key_tokens : first->tokens,
         .labels.queries = apart ? first->tokens : (struct token_labels){0},
         .labels.words = first->words,
+        .labels.heads = first->head_names,
         .size.keys = apart ? first->key_tokens.count : first->tokens.count,
         .chosen.stages_asked = true,
     };

@@ -69,6 +69,18 @@ const char *problem_label(const struct problem *problem, bool of_keys, size_t it
     return labels != NULL ? labels[token] : NULL;
 }
 
+const char *problem_head_text(const struct token_labels *names, size_t head, char *text)
+{
+    char shown[PROBLEM_HEAD_BYTES];
+    struct text to = text_begin(text, PROBLEM_HEAD_BYTES);
+    text_add(&to, "head %zu", head + 1);
+    if (names->texts == NULL)
+        return text;
+    text_shown(names->texts[head], PROBLEM_HEAD_COLUMNS, shown, sizeof shown);
+    text_add(&to, " (%s)", shown);
+    return text;
+}
+
 bool problem_leaves_out(const struct problem *problem, size_t head)
 {
     return problem->given.heads_out != NULL && problem->given.heads_out[head];

@@ -71,6 +71,7 @@ struct problem_labels {
     bool queries_differ;         /* queries have their own labels: */
     struct token_labels queries; /* 1 list or B */
     struct token_labels words;   /* of the vocabulary; or none */
+    struct token_labels heads;   /* their names, one for each; or none */
     const char *comment;         /* what the input says about itself, or NULL */
 };
 
@@ -219,6 +220,11 @@ const struct token_labels *problem_tokens(const struct problem *problem);
 
 /* The label, or NULL, and *position, from 1, of key `index`, or of query `index` among those asked for. */
 const char *problem_label(const struct problem *problem, bool of_keys, size_t item, size_t index, size_t *position);
+
+enum { PROBLEM_HEAD_COLUMNS = 16, PROBLEM_HEAD_BYTES = 4 * PROBLEM_HEAD_COLUMNS + 32 };
+
+/* "head 2", or with its name, perhaps cut, "head 2 (subject)", into text (PROBLEM_HEAD_BYTES). Returns text. */
+const char *problem_head_text(const struct token_labels *names, size_t head, char *text);
 
 /* Whether --without-heads names the head. */
 bool problem_leaves_out(const struct problem *problem, size_t head);

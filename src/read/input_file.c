@@ -27,6 +27,7 @@ static const struct {
     {"tokens", INPUT_FILE_TOKENS},
     {"inputs", INPUT_FILE_INPUTS},
     {"key_tokens", INPUT_FILE_TOKENS},
+    {"head_names", INPUT_FILE_TOKENS},
     {"key_inputs", INPUT_FILE_KEYS},
     {"settings", INPUT_FILE_SETTINGS},
     {"comment", INPUT_FILE_IGNORED},
@@ -189,7 +190,9 @@ enum status input_file_nameless(struct input_file *input, unsigned kinds, const 
 
 struct token_labels *input_file_labels(struct input_file *input, const char *name)
 {
-    return strcmp(name, "key_tokens") == 0 ? &input->key_tokens : &input->tokens;
+    return strcmp(name, "key_tokens") == 0   ? &input->key_tokens
+           : strcmp(name, "head_names") == 0 ? &input->head_names
+                                             : &input->tokens;
 }
 
 enum status input_file_note(struct input_file *input, const char *name, const char *text, struct arena *arena,

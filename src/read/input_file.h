@@ -57,7 +57,7 @@ struct input_file {
     const char **passed; /* known names at the top of the file that attn did not read, in order */
     size_t passed_count;
     struct token_labels tokens, key_tokens; /* of inputs; of key_inputs */
-    struct token_labels words;              /* of the vocabulary */
+    struct token_labels words, head_names;  /* of the vocabulary; of the heads */
     const char *text;                       /* the words of the inputs, with blanks between them; or NULL */
     struct setting *settings;
     size_t setting_count;
@@ -136,7 +136,7 @@ bool input_file_hidden(const char *name, size_t *layer);
 /* Whether the name belongs to a head: for "heads.1.mask" *head is 1; SIZE_MAX for a number that overflows. */
 bool input_file_head(const char *name, size_t *head);
 
-/* The labels of "tokens" or "key_tokens". */
+/* The labels of "tokens", "key_tokens" or "head_names". */
 struct token_labels *input_file_labels(struct input_file *input, const char *name);
 
 /* Keeps what a result says about itself under a name such as "attn" or "layout"; ignores other names. STATUS_SYSTEM

@@ -206,7 +206,7 @@ static enum status read_text(struct file *file, const cJSON *item, unsigned kind
 /* Other programs may add any key, but one that resembles a key of attn is a misspelling. */
 static enum status check_key(const struct file *file, const char *key)
 {
-    static const char *const KEYS[] = {"tokens", "key_tokens", "settings", "vocabulary"};
+    static const char *const KEYS[] = {"tokens", "key_tokens", "head_names", "settings", "vocabulary"};
     const struct json_reader *reader = &file->reader;
     const char *near = suggest_word(key, KEYS, sizeof KEYS / sizeof KEYS[0]);
     if (near == NULL || strcmp(near, key) == 0 || (file->tensors.kinds & INPUT_FILE_FOREIGN) != 0)

@@ -172,11 +172,12 @@ static bool prepare_part(struct explanation *e, struct explain_lines *line)
                                 : part == FIRST_HEAD + heads ? &out->bias
                                                              : NULL;
     double share = 0;
+    _Static_assert(sizeof line->label >= PROBLEM_HEAD_BYTES, "a label has room for the name of a head");
     if (part > FIRST_HEAD + heads) {
         snprintf(line->label, sizeof line->label, "unembedding_bias");
         share = explain_load_bias(unembedding, problem->chosen.cell.column);
     } else if (rows == NULL) {
-        snprintf(line->label, sizeof line->label, "head %zu", part - FIRST_HEAD + 1);
+        problem_head_text(&problem->labels.heads, part - FIRST_HEAD, line->label);
         share = load_shares(e, (struct explain_place){line->place.item, part - FIRST_HEAD, line->place.row});
     } else if (rows->rank > 0) {
         const size_t row = part == OF_INPUTS      ? line->place.item * problem->size.queries + token

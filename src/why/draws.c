@@ -386,6 +386,12 @@ static bool is_rare(enum init init, enum init asked)
     return init >= INIT_RAND_CENTRED && init != asked;
 }
 
+/* Whether modules before this way to draw are worth a search: of the rare ways only before nn.MultiheadAttention. */
+static bool may_follow(const struct variation *way, const struct variation *asked, const struct why *why)
+{
+    return !is_rare(way->init, asked->init) || (way->init == INIT_MHA && why->problem->plan.has_out);
+}
+
 /* Lists each way to draw the parameters, with each number of columns, the nearest first; then other heads. Rare ways
  * only where the other settings are as asked, with no mistake and no module before. */
 static size_t list_near(const struct why *why, enum why_depth depth, struct variation near[MOST_NEAR])
@@ -738,8 +744,10 @@ static enum status try_streams(struct why *why, const struct variation *near, en
     struct variation_job *job = arena_allocate(&arena, 1, sizeof *job, why->error);
     struct screen screen;
     if (job != NULL && make(why, near, job, &arena, &error)) {
-        const bool judges =
-            screen_create(&screen, &job->problem, &job->mine, kind, &arena, &error) && (work == 0 || !screen.is_normal);
+        const bool judges = screen_create(&screen, &job->problem, &job->mine, kind, &arena, &error) &&
+                            (work == 0 || !screen.is_normal || streams.skips == NULL);
+        if (work > 0 && judges && screen.is_normal) /* these are drawn again for each skip */
+            streams.drawn = NULL;
         const double most =
             judges ? fmin(work / screen_work(&screen), told(why, guesses)) / (double)streams.seed_count : 0;
         if (work > 0 && most < (double)(streams.last - streams.first)) {
@@ -893,8 +901,8 @@ static size_t list_modules(const struct why *why, uint64_t skips[MOST_MODULES])
     return kept;
 }
 
-/* Tries popular seeds after other modules: each with many skips and the ways to draw of the asked size, then with fewer
- * and all ways, then all seeds, and last with common mistakes. */
+/* Tries the asked seed and popular ones after other modules: each with many skips and the ways to draw of the asked
+ * size, then with fewer and all ways, then all seeds, and last with common mistakes. */
 static enum status try_modules(struct why *why, const struct variation *near, size_t near_count)
 {
     const struct variation asked = start_from(why);
@@ -914,6 +922,7 @@ static enum status try_modules(struct why *why, const struct variation *near, si
         enum screen_kind kind;
         const struct why_guesses *guesses;
     } STEPS[] = {
+        {{&asked.seed, 1, 0, 300000, NULL, NULL}, 0.005, true, false, SCREEN_RIGHT, NULL},
         {{USUAL, USUAL_SEEDS, 0, 20000, NULL, NULL}, 0.005, true, false, SCREEN_RIGHT, NULL},
         {{USUAL, USUAL_SEEDS, 0, LAST_SKIP, NULL, NULL}, 0.005, false, false, SCREEN_RIGHT, NULL},
         {{USUAL, MOST_USUAL, 0, 300000, NULL, NULL}, 0.005, true, true, SCREEN_RIGHT, NULL},
@@ -930,7 +939,7 @@ static enum status try_modules(struct why *why, const struct variation *near, si
         for (size_t i = 0; i < near_count && why->count == 0 && why->error->status == STATUS_OK; i++) {
             const struct variation *way = &near[i];
             if ((is_of_size(way, &asked) || !STEPS[step].of_size) &&
-                (way->init == asked.init || !STEPS[step].of_init) && !is_rare(way->init, asked.init) &&
+                (way->init == asked.init || !STEPS[step].of_init) && may_follow(way, &asked, why) &&
                 try_streams(why, way, STEPS[step].kind, streams,
                             fmin(STEPS[step].share * why->budget.most, fmax(1, why->budget.most - why->budget.done)),
                             STEPS[step].guesses) == STATUS_OK)

@@ -169,13 +169,15 @@ bool screen_create(struct screen *screen, const struct problem *problem, const s
         return false;
     const enum stage stage = problem_made_as(problem, table->stage);
     const bool operand = STAGES[stage].operand;
-    if (!operand && stage != STAGE_CONTEXT && stage != STAGE_OUTPUT)
+    const bool of_keys = stage == STAGE_SCORES || stage == STAGE_SCALED || stage == STAGE_WEIGHTS;
+    if (!operand && !of_keys && stage != STAGE_CONTEXT && stage != STAGE_OUTPUT)
         return false;
     const size_t tokens = problem->size.keys,
                  columns = table->layout.whole[MINE_HEAD] * table->layout.whole[MINE_COLUMN];
     *screen = (struct screen){.problem = problem,
                               .id = operand ? projection_of(stage) : PROJECTION_VALUE,
                               .is_operand = operand,
+                              .of_keys = of_keys ? stage : STAGE_COUNT,
                               .columns = columns,
                               .tokens = tokens,
                               .d_in = problem->size.d_in,
@@ -190,7 +192,7 @@ bool screen_create(struct screen *screen, const struct problem *problem, const s
     screen->highest = arena_allocate(arena, tokens * columns, sizeof(double), error);
     screen->bias = arena_allocate(arena, problem->size.heads * tokens, sizeof(double), error);
     if (screen->inputs == NULL || screen->lowest == NULL || screen->highest == NULL || screen->bias == NULL ||
-        !take_table(screen, table, arena, error))
+        !take_table(screen, table, arena, error) || (of_keys && screen->row == NULL))
         return false;
     for (size_t i = 0; i < tokens * problem->size.d_in; i++)
         tensor_load(&problem->given.inputs, i, 1,
@@ -202,10 +204,13 @@ bool screen_create(struct screen *screen, const struct problem *problem, const s
 
 double screen_work(const struct screen *screen)
 {
+    static const double NORMAL = 16; /* a number of torch.randn */
     const struct problem *problem = screen->problem;
     const double columns = screen->joins ? (double)problem->plan.d_out : 1,
-                 heads = screen->joins ? (double)problem->size.heads : 1;
-    return 16 + (columns + heads * (double)screen->tokens) * (double)screen->d_in;
+                 heads = screen->joins ? (double)problem->size.heads : 1,
+                 query = screen->of_keys < STAGE_COUNT ? 2 * (double)problem->size.d_head : 0,
+                 normals = screen->is_normal ? NORMAL * (double)screen->numbers : 0;
+    return 16 + (columns + query + heads * (double)screen->tokens) * (double)screen->d_in + normals;
 }
 
 /* --- the test ---------------------------------------------------------------------------------------------------- */
@@ -317,11 +322,31 @@ static void make_context(const struct screen *screen, const float *u, double sca
     }
 }
 
+/* Whether a row of scores, scaled or weights is that of each head; scratch (2 (tokens + d_in)). */
+static bool keys_fit(const struct screen *screen, const float *u, double scale, bool masked, double *scratch)
+{
+    const size_t tokens = screen->tokens;
+    double *scores = scratch, *made = scores + tokens;
+    for (size_t head = 0; head < screen->problem->size.heads; head++) {
+        make_scores(screen, u, head, scores, made + tokens);
+        make_weights(screen, head, scale, masked, scores, made);
+        for (size_t token = 0; token < tokens; token++) {
+            const double times = screen->of_keys == STAGE_SCORES ? 1 : scale;
+            const double number = screen->of_keys == STAGE_WEIGHTS ? made[token] : scores[token] * times;
+            if (fabs(number - screen->row[head * tokens + token]) > screen->row_tolerance[head * tokens + token])
+                return false;
+        }
+    }
+    return true;
+}
+
 static bool row_fits(const struct screen *screen, const float *u, double scale, bool masked, double *scratch)
 {
     const bool output = screen->joins;
     const size_t width = screen->problem->size.heads * screen->problem->size.d_value;
     double *context = scratch;
+    if (screen->of_keys < STAGE_COUNT)
+        return keys_fit(screen, u, scale, masked, scratch);
     make_context(screen, u, scale, masked, context, scratch + width);
     for (size_t column = 0; column < screen->columns; column++) {
         double made = output ? out_bias(screen, u, column) : context[column];
@@ -337,7 +362,7 @@ unsigned screen_passes(const struct screen *screen, const float *u, size_t strea
 {
     const double factor = screen->problem->scaling.factor, factors[] = {factor, 1, factor * factor};
     unsigned alive = streams < SCREEN_LANES ? (1U << streams) - 1 : (1U << SCREEN_LANES) - 1;
-    for (size_t column = 0; column < screen->columns && alive != 0; column++)
+    for (size_t column = 0; column < screen->columns && alive != 0 && screen->of_keys == STAGE_COUNT; column++)
         alive = streams == 1 ? fitting(screen, u, 1, column, alive, scratch)
                              : fitting(screen, u, SCREEN_LANES, column, alive, scratch);
     for (size_t lane = 0; alive >> lane != 0 && screen->row != NULL; lane++) {

@@ -3,7 +3,8 @@
  * rejects nearly all that do not give the table.
  *
  * A context is a weighted mean of values, so each of its columns lies between the smallest and the largest value of
- * its keys; output is the sum of such means. Only parameters that pass for each column need an attention row. */
+ * its keys; output is the sum of such means. Only parameters that pass for each column need an attention row. Tables of
+ * scores or weights have no such bounds: there one row decides. */
 #pragma once
 
 #include "why/trial.h"
@@ -23,6 +24,7 @@ struct screen {
     struct screen_place places[PROJECTION_COUNT], out;
     enum projection_id id;    /* of the table's columns */
     bool is_operand;          /* the table is query, key or value: no means */
+    enum stage of_keys;       /* scores, scaled or weights: a row decides alone; STAGE_COUNT: none of them */
     size_t module_numbers;    /* numbers that a module draws, */
     size_t numbers;           /* and all parameters */
     size_t columns;           /* of the table's stage, all heads */

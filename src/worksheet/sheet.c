@@ -103,7 +103,7 @@ static const char *title_of(const struct making *making, const struct result_tab
                             size_t matrix)
 {
     char place[TABLE_TEXT_LABEL_BYTES], title[TABLE_TEXT_LABEL_BYTES + 64];
-    table_text_place(table, matrix, place);
+    table_text_place(&making->result->problem->labels.heads, table, matrix, place);
     snprintf(title, sizeof title, "%s%s%s", name, place[0] != '\0' ? SHEET_PLACE : "", place);
     return keep(making, title);
 }

@@ -74,6 +74,11 @@ void write_json_vocabulary(struct json *json, const char *key, const struct prob
     json_close(json);
 }
 
+void write_json_head_names(struct json *json, const char *key, const struct problem *problem)
+{
+    write_labels(json, key, &problem->labels.heads);
+}
+
 /* How many leading axes of the table begin with this matrix: it is the first along them and all further ones. */
 static size_t axes_begun(const struct result_table *table, size_t matrix)
 {
@@ -132,6 +137,8 @@ enum status write_json(const struct writing *writing)
         write_json_key_tokens(&json, "key_tokens", problem);
     if (problem->labels.words.texts != NULL)
         write_json_vocabulary(&json, "vocabulary", problem);
+    if (problem->labels.heads.texts != NULL)
+        write_json_head_names(&json, "head_names", problem);
     if (problem->chosen.row_count > 0 && problem->chosen.row_count != problem->size.queries) {
         json_open(&json, "queries", '[');
         for (size_t row = 0; row < problem->chosen.row_count; row++)

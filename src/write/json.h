@@ -16,4 +16,5 @@ void write_json_stages(struct json *json, const char *key, uint64_t stages);
 
 /* The values of "settings", "tokens" (of a problem that has labels) and "vocabulary" (of one that has words). */
 typedef void write_json_value(struct json *json, const char *key, const struct problem *problem);
-write_json_value write_json_settings, write_json_tokens, write_json_key_tokens, write_json_vocabulary;
+write_json_value write_json_settings, write_json_tokens, write_json_key_tokens, write_json_vocabulary,
+    write_json_head_names;

@@ -63,7 +63,9 @@ static enum status add_metadata(struct json *header, const struct result *result
         (problem->labels.queries_differ && problem->labels.keys.texts != NULL &&
          add_json(header, "key_tokens", write_json_key_tokens, problem, arena, error)) ||
         (problem->labels.words.texts != NULL &&
-         add_json(header, "vocabulary", write_json_vocabulary, problem, arena, error)))
+         add_json(header, "vocabulary", write_json_vocabulary, problem, arena, error)) ||
+        (problem->labels.heads.texts != NULL &&
+         add_json(header, "head_names", write_json_head_names, problem, arena, error)))
         return error->status;
     if (problem->chosen.parts > 0)
         add_part(header, result);

@@ -34,8 +34,10 @@ void table_markup_write_place(const struct table_layout *layout, const char *tim
     const struct result_table *table = layout->table;
     struct output *output = layout->writing->output;
     char place[TABLE_TEXT_LABEL_BYTES];
-    table_text_place(table, layout->matrix, place);
-    output_print(output, " (%s%s", place, place[0] != '\0' ? ", " : "");
+    table_text_place(&layout->writing->result->problem->labels.heads, table, layout->matrix, place);
+    output_print(output, " (");
+    table_markup_write_escaped(layout, place);
+    output_print(output, "%s", place[0] != '\0' ? ", " : "");
     if (table->rank > 1)
         output_print(output, "%zu%s", result_rows(table), times);
     output_print(output, "%zu)", result_columns(table));

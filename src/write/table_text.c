@@ -23,10 +23,12 @@ const char *table_text_number(enum dtype dtype, struct table_text_style style, d
     return text_number(text, TABLE_TEXT_NUMBER_BYTES, whole ? 0 : style.precision, !whole && style.exponent, number);
 }
 
-const char *table_text_place(const struct result_table *table, size_t matrix, char *text)
+const char *table_text_place(const struct token_labels *names, const struct result_table *table, size_t matrix,
+                             char *text)
 {
     const bool of_items = result_is_of(table, AXIS_ITEM), of_heads = result_is_of(table, AXIS_HEAD);
     struct text place = text_begin(text, TABLE_TEXT_LABEL_BYTES);
+    char name[PROBLEM_HEAD_BYTES];
     size_t item, head;
     result_place(table, matrix, &item, &head);
     const bool of_pages = result_is_of(table, AXIS_PAGE);
@@ -35,7 +37,7 @@ const char *table_text_place(const struct result_table *table, size_t matrix, ch
     if (of_items)
         text_add(&place, "item %zu", item + 1);
     if (of_heads)
-        text_add(&place, "%shead %zu", of_items ? ", " : "", head + 1);
+        text_add(&place, "%s%s", of_items ? ", " : "", problem_head_text(names, head, name));
     if (result_is_of_tokens(table))
         text_add(&place, "%stoken %zu", of_items || of_pages ? ", " : "", head + 1);
     return text;

@@ -7,7 +7,7 @@
 
 enum {
     TABLE_TEXT_LABEL_COLUMNS = 20, /* a longer token is cut */
-    TABLE_TEXT_LABEL_BYTES = 4 * TABLE_TEXT_LABEL_COLUMNS + 64,
+    TABLE_TEXT_LABEL_BYTES = 4 * TABLE_TEXT_LABEL_COLUMNS + 128,
     TABLE_TEXT_NUMBER_BYTES = 352, /* of the largest double in fixed decimals */
 };
 
@@ -25,9 +25,10 @@ struct table_text_style {
  * "nan", "inf" and "-inf" where a format has no sign for them; no sign on what shows as zero. Returns text. */
 const char *table_text_number(enum dtype dtype, struct table_text_style style, double number, char *text);
 
-/* Which matrix of a table it is: "item 1, head 2", or "" for a table with one matrix; into text
- * (TABLE_TEXT_LABEL_BYTES). Returns text. */
-const char *table_text_place(const struct result_table *table, size_t matrix, char *text);
+/* Which matrix of a table it is: "item 1, head 2 (subject)", or "" for a table with one matrix; into text
+ * (TABLE_TEXT_LABEL_BYTES). Without names of heads "item 1, head 2". Returns text. */
+const char *table_text_place(const struct token_labels *names, const struct result_table *table, size_t matrix,
+                             char *text);
 
 /* Writes text that takes `taken` columns, padded to `width`; `right`: aligned right. */
 void table_text_cell(struct output *output, const char *text, size_t taken, size_t width, bool right);

@@ -63,6 +63,10 @@
         check('a suggestion is taken', tokenNames().join(' ') === 'the dogs near');
         type('the dogs near the cat');
         const ofDogs = firstGuess();
+        check('another sentence is compared with none', ['inputs', 'weights', 'probabilities'].every((table) => {
+            const shown = shownTable(table);
+            return shown.numbers.every((nothing, at) => !shown.ghosts || !hasGhost(shown, at)) && largestChange(table) === 0;
+        }));
         type('the dog near the cat');
         check(`the next word follows: ${ofDogs}, ${firstGuess()}`, firstGuess() === `${ofDogs}s`);
         type('the dog near the qq');
@@ -84,6 +88,12 @@
         const shares = () => Array.from(document.querySelectorAll('.guess-share'), (one) => one.textContent).join(), before = shares();
         document.getElementById('head-in-0').click();
         check('without a head the next word is another', shares() !== before);
+        check('its button shows it', getComputedStyle(document.querySelector('label[for="head-0"]')).borderStyle === 'dashed'
+            && document.getElementById('multiple-0').classList.contains('out') && !document.getElementById('multiple-1').classList.contains('out'));
+        chooseTable('probabilities');
+        const named = [];
+        eachWord(shownTable('probabilities'), layouts.large, { row: 4, column: 0 }, (column, word) => named.push(word));
+        check(`columns have words, the likely ones first: ${named}`, named.length > 15 && named[1] === firstGuess() && named.every((word) => VOCABULARY.includes(word)));
         document.querySelector('.guess').click();
         check('a guess leads to its logit', state.name === 'logits');
         chooseTable('weights');
@@ -112,7 +122,22 @@
         check('negative numbers have another hue', colourText(cellColour(-1, false, colourScale([1], true, 1))) === colourText(parseColour(colours().stops[0])));
     };
 
+    /* Of ink on the colours of cells, and of faint texts on theirs: 4.5 at least, as WCAG asks for. */
+    const checkContrast = () => {
+        const light = (colour) => Array.from(colour, (part) => (part <= 10 ? part / 3294 : ((part / 255 + 0.055) / 1.055) ** 2.4)).reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
+        const contrast = (...two) => two.map(light).sort((a, b) => b - a).reduce((most, least) => (most + 0.05) / (least + 0.05));
+        for (const ground of ['light', 'dark']) {
+            const { faint, accent, changed, ink, paper, masked } = MAPS[ground], tables = [true, false].map((signs) => colourTable(ground, signs));
+            const cells = tables.flatMap((table) => Array.from({ length: 256 }, (nothing, i) => Array.from(table.subarray(i * 3, i * 3 + 3))));
+            const least = Math.min(...cells.map((cell) => contrast(cell, parseColour(inkOn(cell)))));
+            check(`ink can be read on each colour of a ${ground} table: ${least}`, least >= 4.5);
+            for (const text of [faint, accent, changed, ink]) check(`${text} on ${ground}`, contrast(...[text, paper].map(parseColour)) >= 4.5);
+            check(`a masked number on ${ground}`, contrast(...[faint, masked].map(parseColour)) >= 4.5);
+        }
+    };
+
     checkFirst();
+    checkContrast();
     checkFlow();
     checkDrawer();
     checkNumbers();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-/* node tests/page/walker.js BROWSER PROFILE PAGE: goes through the guided walk of a page as a reader does, in Chromium, at the
+/* node tests/page/walker.js BROWSER PROFILE PAGE: goes through the guided walk of a page as a reader does, at the
  * widths of a phone, a laptop and a projector. The walk never covers what it explains; what moves comes to rest; where
  * motion is reduced, nothing moves; keys lead; an edit changes the numbers. */
 'use strict';
-const { spawn } = require('child_process'), path = require('path');
+const { openBrowser, fileUrl } = require('./browser.js');
 const [program, profile, pagePath] = process.argv.slice(2);
 
 /* --- in the page --------------------------------------------------------------------------------------------------- */
@@ -41,6 +41,12 @@ async function goThrough() {
         check(`${place}: it is too wide`, byId('walk-body').scrollWidth <= byId('walk-body').clientWidth && document.documentElement.scrollWidth <= innerWidth);
     };
 
+    press('f', byId('large'));
+    check('F starts the walk in the full window', walk.at === 0 && isSlides() && byId('walk-slides').textContent === 'Leave full screen');
+    press('Escape');
+    press('Escape');
+    const table = tableNames().find((name) => name !== state.name);
+    chooseTable(table);
     byId('walk-open').focus();
     byId('walk-open').click();
     const { length } = walk.steps, told = new Set();
@@ -75,52 +81,28 @@ async function goThrough() {
     check('and it stays where it is', walk.steps[walk.at].table === 'scores' && box.contains(document.activeElement));
     press('Escape');
     check('Escape ends it, and the focus is back', box.hidden && document.activeElement === byId('walk-open'));
+    check('the large table is that of before', state.name === table);
     return { checked, failures };
 }
 
 /* --- the browser --------------------------------------------------------------------------------------------------- */
 
-const browser = spawn(program, ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--remote-debugging-pipe', `--user-data-dir=${profile}`, 'about:blank'],
-    { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
-const waiting = new Map();
-let sent = 0, received = '', problems = [], loaded = () => {};
-
-browser.stdio[4].on('data', (data) => {
-    received += data;
-    const messages = received.split('\0');
-    received = messages.pop();
-    for (const { id, method, params, result, error } of messages.map((message) => JSON.parse(message))) {
-        if (id) waiting.get(id)(error ? Promise.reject(new Error(error.message)) : result);
-        else if (method === 'Page.loadEventFired') loaded();
-        else if (/^Runtime\.(exceptionThrown|consoleAPICalled)$/.test(method)) problems.push(JSON.stringify(params));
-    }
-});
-
-const send = (method, params = {}, sessionId = undefined) => new Promise((done) => {
-    waiting.set(++sent, done);
-    browser.stdio[3].write(`${JSON.stringify({ id: sent, method, params, sessionId })}\0`);
-});
-
 async function main() {
-    const { targetInfos } = await send('Target.getTargets'), { targetId } = targetInfos.find(({ type }) => type === 'page');
-    const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true }), tell = (method, params) => send(method, params, sessionId);
-    await tell('Page.enable');
-    await tell('Runtime.enable');
     let failed = 0;
-    for (const [width, height, motion] of [[375, 700, ''], [1280, 800, ''], [1920, 1080, ''], [1280, 800, 'reduce']]) {
-        await tell('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false });
-        await tell('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-reduced-motion', value: motion }] });
-        const ready = new Promise((done) => { loaded = done; });
-        await tell('Page.navigate', { url: `file://${path.resolve(pagePath)}` });
-        await ready;
-        const { result, exceptionDetails } = await tell('Runtime.evaluate', { expression: `(${goThrough})()`, awaitPromise: true, returnByValue: true });
-        const { checked, failures } = exceptionDetails ? { checked: 0, failures: [exceptionDetails.exception.description] } : result.value;
-        for (const failure of [...failures, ...problems].slice(0, 8)) console.log(`FAILED: ${width} wide${motion && ', no motion'}: ${failure}`);
-        console.log(`${width} wide${motion && ', no motion'}: ${checked} checked, ${failures.length + problems.length} failed`);
-        failed += failures.length + problems.length;
-        problems = [];
+    for (const calm of [false, true]) {
+        const problems = [], browser = await openBrowser(program, `${profile}-${Number(calm)}`, problems, calm);
+        for (const [width, height] of calm ? [[1280, 800]] : [[375, 700], [1280, 800], [1920, 1080]]) {
+            const of = `${width} wide${calm ? ', no motion' : ''}`;
+            await browser.resize(width, height);
+            await browser.open(fileUrl(pagePath));
+            const { checked, failures } = await browser.run(`(${goThrough})()`).catch((error) => ({ checked: 0, failures: [error.message] }));
+            const found = [...failures, ...problems.splice(0)];
+            for (const failure of found.slice(0, 8)) console.log(`FAILED: ${of}: ${failure}`);
+            console.log(`${of}: ${checked} checked, ${found.length} failed`);
+            failed += found.length;
+        }
+        await browser.close();
     }
-    await send('Browser.close');
     process.exit(failed > 0 ? 1 : 0);
 }
 

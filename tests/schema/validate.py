@@ -87,7 +87,7 @@ SAID = [
     ("result", "self data/inputs.json --scale 3e300 --dtype f64"),
     ("result", "sdpa data/grouped.json --stages query,key,value,weights,lse,present_key"),
     ("result", "sdpa data/packed.json"), ("result", "sdpa data/paged.json --stages inputs,context"),
-    ("result", "init multihead -H 2 data/inputs.json"),
+    ("result", "init multihead -H 2 data/inputs.json"), ("result", "multihead data/trained.json"),
     ("heads", "heads data/trained.json"), ("heads", "heads -w data/induction data/induction --residual"),
     ("heads", "heads sdpa data/packed.json --causal"), ("heads", "heads --random 2x1x4"),
     ("result", "layer tests/layers/qwen3/hidden.npy -w tests/layers/qwen3 --layer 1"),

@@ -68,7 +68,7 @@ class Job:
         for name, value in options.items():
             if name in in_file and _arrays.is_array(value):
                 value = {in_file[name]: value}
-            if name in ("tokens", "key_tokens") and value is not None:
+            if name in ("tokens", "key_tokens", "head_names") and value is not None:
                 labels[name] = json.dumps(_texts(value))
             elif name not in program_options() and _arrays.is_array(value):
                 inputs[name] = value

@@ -135,6 +135,7 @@ static void write_tokens(struct json *json, const struct problem *problem)
         write_texts(json, "word_texts", &problem->labels.words);
         write_labels(json, "words", &problem->labels.words, true);
     }
+    write_labels(json, "head_names", &problem->labels.heads, true);
     write_texts(json, "token_texts", &problem->labels.keys);
     if (problem->labels.queries_differ)
         write_texts(json, "query_texts", &problem->labels.queries);

@@ -278,7 +278,7 @@ static void draw_figure(const struct svg_figure *figure, struct output *output)
         const double y = figure->y + TITLE + (double)down * step_down(figure) + (titled ? HEAD : 0) + panel->above;
         if (titled)
             svg_text(output, x, y - panel->above - 8, 0, "head ink",
-                     table_text_place(panel->sample.table, matrix, text));
+                     table_text_place(&(struct token_labels){0}, panel->sample.table, matrix, text));
         svg_panel_draw(panel, output, matrix, x, y, labels_each(figure) || matrix % figure->per_line == 0);
     }
     draw_legend(figure, output);

@@ -7,7 +7,7 @@ const MAPS = {
     light: {
         stops: ['#275da5', '#579bd8', '#9ccef4', '#f5f5f5', '#f4ba80', '#d67b34', '#914417'],
         heads: ['#008a6b', '#5a52c4', '#7a6000', '#b3263a', '#4b6470', '#b0439a', '#1f6fb5', '#c85200'],
-        masked: '#e4e3df', hatch: '#c6c4bd', unknown: '#d14b8f', ink: '#1c1e22', faint: '#62666d', accent: '#1554c0',
+        masked: '#e4e3df', hatch: '#c6c4bd', unknown: '#d14b8f', ink: '#1c1e22', faint: '#5c6067', accent: '#1554c0',
         key: '#b0439a', changed: '#c85200', paper: '#ffffff',
     },
     dark: {
@@ -80,7 +80,7 @@ const colourText = ([red, green, blue]) => `rgb(${red}, ${green}, ${blue})`;
 /* Ink that can be read on that colour: black or white, whichever has more contrast by its luminance. */
 function inkOn(colour) {
     const [red, green, blue] = Array.from(colour, (part) => (part / 255) ** 2.2);
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18 ? '#101215' : '#ffffff';
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18 ? '#000000' : '#ffffff';
 }
 
 /* Of a head among others; one alone has the colour of its weights. The colours of the two signs come last. */

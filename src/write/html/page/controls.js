@@ -116,10 +116,10 @@ const queryOfToken = (token) => (model.tables.has('inputs') ? model.rows.indexOf
 
 function tokenChip(text, token) {
     const name = text || String(token + 1), chosen = token === tokenOfQuery(state.at.query);
-    const button = element('button', { type: 'button', class: 'token-name', 'aria-pressed': String(chosen) },
+    const button = element('button', { type: 'button', class: 'token-name', 'aria-pressed': String(chosen), 'aria-keyshortcuts': 'Delete F2' },
         tokenElement(name), element('small', {}));
     const cross = element('button', { type: 'button', class: 'cross', 'aria-label': `Remove ${name}`,
-        title: 'remove this token' }, '×');
+        title: 'remove this token', tabindex: '-1' }, '×'); // Delete removes it, too
     button.addEventListener('click', () => { if (queryOfToken(token) >= 0) chooseAt({ query: queryOfToken(token) }); });
     button.addEventListener('dblclick', () => renameToken(token));
     button.addEventListener('keydown', (event) => {
@@ -194,7 +194,9 @@ function paintTokens() {
         chip.classList.toggle('apart', apart);
         chip.style.setProperty('--share', colourText(colour));
         chip.style.setProperty('--on-share', inkOn(colour));
-        chip.querySelector('small').textContent = apart ? 'masked' : cellText({ most: 1 }, weights[key]);
+        const text = apart ? 'masked' : cellText({ most: 1 }, weights[key]), { firstChild: name } = chip;
+        chip.querySelector('small').textContent = text;
+        if (name.localName === 'button') name.setAttribute('aria-label', `${name.firstChild.title}, ${apart ? text : `weight ${text}`}`);
     });
 }
 

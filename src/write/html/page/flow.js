@@ -36,9 +36,12 @@ const flow = { names: '', cards: new Map(), labels: [], longest: 1 }; /* name ->
 
 /* --- the elements ------------------------------------------------------------------------------------------------ */
 
+/* The lane says of which side it is. */
+const laneText = (name) => nameText(name).replace(/^(projected|normed)_.*/, '$1');
+
 function addCard(name, parent) {
     const id = `card-${name}`, canvas = element('canvas', { 'aria-hidden': 'true', width: 1, height: 1 }); // until it is drawn
-    const button = element('button', { type: 'button', class: 'card-name', tabindex: '-1' }, nameText(name));
+    const button = element('button', { type: 'button', class: 'card-name', tabindex: '-1' }, laneText(name));
     const card = element('div', { class: 'card', id, 'data-table': name },
         element('div', { class: 'card-head' }, button, element('span', { class: 'card-note' })), canvas);
     button.addEventListener('click', () => chooseTable(name));
@@ -48,9 +51,7 @@ function addCard(name, parent) {
     listenToTable(canvas, () => ({ name, layout: flow.cards.get(name).layout }));
 }
 
-function addArrow(done, parent, row = 'auto') {
-    parent.append(element('div', { class: 'arrow', 'aria-hidden': 'true', style: `grid-row: ${row}` }, done));
-}
+const arrow = (done, row = 'auto') => element('div', { class: 'arrow', 'aria-hidden': 'true', style: `grid-row: ${row}` }, done);
 
 /* Down one lane: its matrices, then what they make, each step level with that of the other lanes. */
 function addLane({ matrices, made }, there, parent) {
@@ -60,7 +61,7 @@ function addLane({ matrices, made }, there, parent) {
     made.forEach((name, level) => {
         if (!there(name)) return;
         const row = level + 4 - made.length;
-        if (held.childElementCount > 0 || lane.childElementCount > 1) addArrow('', lane, 2 * row);
+        if (held.childElementCount > 0 || lane.childElementCount > 1) lane.append(arrow('', 2 * row));
         addCard(name, lane);
         lane.lastChild.style.gridRow = 2 * row + 1;
     });
@@ -73,11 +74,12 @@ function addStep({ done, names = [], lanes = [] }, there) {
     const body = element('div', { class: lanes.length > 0 ? 'lanes' : 'flow-tables' });
     const isMade = here.length > 0 || parallel.some(({ matrices }) => matrices.some(there));
     const text = typeof done === 'function' ? done(there) : done;
-    if (byId('flow').childElementCount > 0 && text && isMade) addArrow(text, byId('flow'));
+    const step = element('div', {}, body); // one piece, where paper ends
+    if (byId('flow').childElementCount > 0 && text && isMade) step.prepend(arrow(text));
     if (lanes.length > 1) flow.lanes = body;
     here.forEach((name) => addCard(name, body));
     parallel.forEach((lane) => addLane(lane, there, body));
-    byId('flow').append(body);
+    byId('flow').append(step);
 }
 
 /* The cards of all tables; those that no step names follow the first step. */
@@ -85,7 +87,7 @@ function buildFlow() {
     const names = tableNames();
     if (flow.names === names.join()) return;
     flow.names = names.join();
-    flow.longest = Math.max(...names.filter((name) => tablesOf(LANES).includes(name)).map((name) => nameText(name).length));
+    flow.longest = Math.max(...names.filter((name) => tablesOf(LANES).includes(name)).map((name) => laneText(name).length));
     flow.cards.clear();
     byId('flow').replaceChildren();
     const others = names.filter((name) => !NAMED.has(name));
@@ -126,6 +128,9 @@ function cardLayout(name, shown) {
     return smallLayout(shown, width - edges, (/bias$/.test(name) ? 1.4 : TALLEST_SMALL) * rootSizeNow, label);
 }
 
+/* What two decimals do not show has an exponent. */
+const changedBy = (change) => (change < 0.005 ? exponentDecimals(change, 0) : numberText(change, 2));
+
 /* Labels a card; touches it only where its label changed. */
 function labelCard(held, said) {
     const { card, button } = held, text = JSON.stringify(said);
@@ -134,12 +139,12 @@ function labelCard(held, said) {
     card.className = ['card', said.chosen && 'chosen', said.editable && 'editable', said.spokenOf && 'spoken-of']
         .filter(Boolean).join(' ');
     card.style.setProperty('--head', said.head);
-    card.querySelector('.card-note').textContent = said.change > 0 ? `± ${numberText(said.change, 2)}` : said.size;
+    card.querySelector('.card-note').textContent = said.change > 0 ? `± ${changedBy(said.change)}` : said.size;
     card.querySelector('.card-note').classList.toggle('changed', said.change > 0);
     button.tabIndex = said.chosen ? 0 : -1;
     button.setAttribute('aria-pressed', String(said.chosen));
     button.setAttribute('aria-label', `${nameText(said.name)}, ${said.size.replace('×', 'by')}`
-        + (said.change > 0 ? `, changed by up to ${numberText(said.change, 2)}` : ''));
+        + (said.change > 0 ? `, changed by up to ${changedBy(said.change)}` : ''));
 }
 
 /* Draws the picture, and returns how to label it: after all pictures. */

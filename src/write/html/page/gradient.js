@@ -354,7 +354,7 @@ function listenToLayers() {
     for (const layer of ['numbers', 'gradients'])
         byId(`layer-${layer}`).addEventListener('change', () => {
             state.layer = layer;
-            byId('flow-help').textContent = layer === 'numbers' ? 'Drag any number in a dotted frame sideways.' : 'From the last table up: what each number does to the loss.';
+            byId('flow-help').textContent = layer === 'numbers' ? 'Drag any number in a dotted frame sideways.' : 'Upward: what each number does to the loss.';
             forgetShown();
             show();
         });

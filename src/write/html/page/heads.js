@@ -43,6 +43,7 @@ function drawMultiple(head, room) {
     drawTable(canvas, shown, layout,
         { labels: false, place: placeIn(name, shown), chosen: false, byRow: state.byRow && isSquare(name) });
     button.setAttribute('aria-pressed', String(head === state.head));
+    button.classList.toggle('out', model.headsOut.includes(head));
     button.style.setProperty('--head', headColour(head));
     input.parentElement.hidden = !isSplit(model) || whyFixed() !== null;
     input.checked = !model.headsOut.includes(head);

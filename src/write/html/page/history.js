@@ -17,7 +17,7 @@ function originsNow() {
     for (const edit of editsNow())
         if (edit.do === 'without') origins.splice(edit.token, 1);
         else if (edit.do === 'add') origins.push(-1);
-        else if (edit.do === 'text') origins.splice(0, Infinity, ...edit.words.map((nothing, i) => origins[i] ?? -1));
+        else if (edit.do === 'text') origins.splice(0, Infinity, ...edit.words.map(() => -1)); /* another sentence: nothing to compare */
     return origins;
 }
 

@@ -94,7 +94,7 @@ function drawLinkKeys(context, layout, sides, weights, key) {
     drawRankedLabels([key, ...ranked.filter((i) => i !== key)], layout.keyPitch, (i) => linkKeyY(layout, i),
         textOf, (i, text, y) => {
             setLabelInk(context, i === key);
-            if (i !== key) context.fillStyle = weights[i] > 0 ? colours().ink : colours().hatch;
+            if (i !== key && weights[i] > 0) context.fillStyle = colours().ink;
             const shown = clipText(context, text, layout.column - STRIP - 10);
             context.fillText(shown, layout.width - layout.column + STRIP + 6, y);
         });

@@ -275,6 +275,7 @@ function listenToPage() {
     byId('sheet-close').addEventListener('click', () => showSheet(false));
     prefersDark.addEventListener('change', repaint);
     addEventListener('resize', repaint);
+    matchMedia('print').addEventListener('change', repaint); // Firefox is back from paper after `afterprint`
     for (const [event, value] of [['beforeprint', true], ['afterprint', false]])
         addEventListener(event, () => {
             printing = value;

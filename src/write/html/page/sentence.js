@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* For an input that has words: the sentence, typed with words suggested, and the words that come next. */
 
-const MOST_GUESSES = 6, MOST_WORDS = 12, MOST_KNOWN = 60;
+const MOST_GUESSES = 6, MOST_WORDS = 12, MOST_NEAR = 3, MOST_KNOWN = 60;
 
 /* --- the next word ----------------------------------------------------------------------------------------------- */
 
@@ -30,6 +30,7 @@ function showPrediction() {
         if (name.textContent !== wordText(word)) name.textContent = wordText(word);
         track.firstChild.style.width = `${100 * shares[word]}%`;
         share.textContent = numberText(shares[word]);
+        row.setAttribute('aria-label', `${wordText(word)}, ${share.textContent}`);
     });
     byId('prediction-of').textContent = queryTitle(place.row);
     showReason(place.row, best[0]);
@@ -52,8 +53,27 @@ const rowOfShares = (row) => {
     return numbers.subarray(row * columns, (row + 1) * columns);
 };
 
+/* How many letters to change, add, leave out or swap between two words. */
+function editsBetween(word, other) {
+    const rows = [[...other, ''].map((nothing, i) => i)];
+    for (let at = 1; at <= word.length; at++) {
+        const [last, before] = [rows[at - 1], rows[at - 2]], row = rows[at] = [at];
+        for (let i = 1; i <= other.length; i++) {
+            row[i] = Math.min(last[i - 1] + Number(word[at - 1] !== other[i - 1]), last[i] + 1, row[i - 1] + 1);
+            if (before && word[at - 1] === other[i - 2] && word[at - 2] === other[i - 1]) row[i] = Math.min(row[i], before[i - 2] + 1);
+        }
+    }
+    return rows[word.length][other.length];
+}
+
+/* The words nearest to one that is none, by attn's rule: a change for each three letters, whatever their case. */
+function nearWords(word) {
+    const most = word.length === 2 ? 1 : Math.floor(word.length / 3), edits = (one) => editsBetween(word.toLowerCase(), one.toLowerCase());
+    return VOCABULARY.filter((one) => edits(one) <= most).sort((a, b) => edits(a) - edits(b)).slice(0, MOST_NEAR);
+}
+
 /* The words that begin as the word at the caret does, those first that the model expects after the words before; none
- * where that is a word already and no other begins so. */
+ * where that is a word already and no other begins so. Near words where none begins so. */
 function suggestWords(field) {
     const before = field.value.slice(0, field.selectionStart), [part] = /\S*$/.exec(before);
     const fitting = VOCABULARY.filter((word) => word.startsWith(part)), first = sentenceOf(before.slice(0, before.length - part.length));
@@ -62,7 +82,7 @@ function suggestWords(field) {
         fitting.sort((a, b) => shareOfWord(b) - shareOfWord(a));
     }
     suggestions.from = before.length - part.length;
-    suggestions.words = fitting.length === 1 && fitting[0] === part ? [] : fitting.slice(0, MOST_WORDS);
+    suggestions.words = fitting.length === 0 ? nearWords(part) : fitting.length === 1 && fitting[0] === part ? [] : fitting.slice(0, MOST_WORDS);
     suggestions.at = part === '' ? -1 : 0;
     showSuggestions(field);
 }

@@ -74,6 +74,9 @@ function widestLabel(context, count, labelOf, most) {
 const rowName = (shown, row) => (shown.rowLabels && shown.rowLabels[row]) || String(row + 1);
 const columnName = (shown, column) => (shown.columnLabels && shown.columnLabels[column]) || String(column + 1);
 
+/* Whether each column is a word of a vocabulary. */
+const isOfWords = ({ columnLabels }) => job.words !== undefined && columnLabels === job.words[0];
+
 /* Whether the large table shows the sums of its rows: 1 for shares, unless a mistake made them. */
 const SUMS = 3, hasSums = (shown) => isShare(shown.name) && !shown.signs;
 
@@ -88,7 +91,7 @@ function largeLayout(context, width, shown) {
     const tallest = Math.max(280, Math.min(720, width)) / shown.rows;
     let cellHeight = Math.min(tallest, Math.max(Math.min(cell, 2.9 * rootSizeNow), Math.min(2.1 * rootSizeNow, tallest)));
     if (cellHeight >= 4) cellHeight = Math.floor(cellHeight);
-    const columnLabel = widestLabel(context, shown.columns, (column) => (labelStep(cell) > 1 ? `${column + 1} ` : '') + columnName(shown, column), most);
+    const columnLabel = widestLabel(context, shown.columns, (column) => (labelStep(cell) > 1 && !isOfWords(shown) ? `${column + 1} ` : '') + columnName(shown, column), most);
     const upright = columnLabel > cell - 2;
     const top = GAP + (upright ? Math.max(columnLabel, 24) : rootSizeNow);
     const size = { width: cell * shown.columns, height: cellHeight * shown.rows };
@@ -322,10 +325,18 @@ function drawRowLabels(context, shown, layout, marked) {
     });
 }
 
-function drawColumnLabels(context, shown, layout, marked) {
+/* Of more words than have room, those with the largest numbers of the row. */
+function eachWord(shown, layout, { row, column: marked }, draw) {
+    const numbers = shown.numbers.subarray(row * shown.columns, (row + 1) * shown.columns), ranked = [marked, ...heaviestOf([...numbers.keys()], numbers)];
+    drawRankedLabels([...new Set(ranked)], LEAST_LABELLED, (column) => column * layout.cell, (column) => columnName(shown, column), (column, text) => draw(column, text, column === marked));
+}
+
+function drawColumnLabels(context, shown, layout, place) {
+    const isCrowded = isOfWords(shown) && labelStep(layout.cell) > 1;
+    const each = isCrowded ? (draw) => eachWord(shown, layout, place, draw) : (draw) => eachLabel(shown.columns, layout.cell, place.column, (column) => columnName(shown, column), draw);
     context.textBaseline = 'middle';
-    eachLabel(shown.columns, layout.cell, marked, (column) => columnName(shown, column), (column, text, isMarked) => {
-        setLabelInk(context, isMarked, layout.upright ? Math.min(LABEL_TEXT, 0.8 * layout.cell * labelStep(layout.cell) / rootSizeNow) : LABEL_TEXT);
+    each((column, text, isMarked) => {
+        setLabelInk(context, isMarked, layout.upright ? Math.min(LABEL_TEXT, 0.8 * Math.max(layout.cell, LEAST_LABELLED) / rootSizeNow) : LABEL_TEXT);
         context.save();
         context.translate(layout.left + (column + 0.5) * layout.cell, layout.top - GAP);
         if (layout.upright) context.rotate(-Math.PI / 2);
@@ -432,7 +443,7 @@ function drawTable(canvas, shown, layout, { labels, place, chosen, byRow }) {
     drawHeadBounds(context, shown, layout);
     if (labels) {
         drawRowLabels(context, shown, layout, place.row);
-        drawColumnLabels(context, shown, layout, place.column);
+        drawColumnLabels(context, shown, layout, place);
         drawSums(context, shown, layout);
     } else if (layout.left > 2 && axesOf(shown.name)[0] !== 'column') {
         drawSmallLabels(context, shown, layout, place.row);

@@ -5,7 +5,7 @@
 
 const MOST_WALK_CELLS = 8, MOST_PRODUCTS = 3, MOST_MIXED = 5;
 
-const walk = { steps: [], at: -1, from: null, names: [] }; /* names: the tables of this step */
+const walk = { steps: [], at: -1, from: null, table: '', names: [] }; /* table: the large one before; names: those of this step */
 
 /* --- numbers of the page ----------------------------------------------------------------------------------------- */
 
@@ -195,11 +195,11 @@ function drawMeeting({ pairs, added, made }, label, other, sum) {
 }
 
 /* Stages of one query, a column for each key: all, or the heaviest. */
-const drawStages = (...names) => ({ row, keys, line, model, keyName }) => {
+const drawStages = (...names) => ({ row, keys, line, model }) => {
     const few = fewOf(model.keys, (key) => (keys.includes(key) ? line.weights[key] : -1)), there = names.filter(isThere).slice(-2), last = there[there.length - 1];
     const rows = there.map((name) => rowOf(name === last ? 'into' : 'fly', nameText(name), cellsOf(few, (key) => cellAt(name, row, key))));
     const bars = last === 'weights' ? [barsOf(few, (key) => line.weights[key])] : [];
-    return [rowOf('still', '', cellsOf(few, (key) => ({ label: keyName(key) }))), ...rows.slice(0, -1), ...bars, ...rows.slice(-1)];
+    return [rowOf('still', '', cellsOf(few, (key) => ({ label: tokenElement(keyLabelOf(model, state.item, key) || String(key + 1)) }))), ...rows.slice(0, -1), ...bars, ...rows.slice(-1)];
 };
 
 /* Bars as tall as shares. */
@@ -471,7 +471,7 @@ function telltaleKey() {
 }
 
 function openWalk() {
-    walk.from = document.activeElement;
+    Object.assign(walk, { from: document.activeElement, table: state.name });
     walk.steps = stepsHere();
     state.at.key = telltaleKey();
     byId('walk').hidden = false;
@@ -486,6 +486,8 @@ function closeWalk() {
     Object.assign(walk, { at: -1, names: [], shown: '' });
     byId('walk').hidden = true;
     document.body.classList.remove('walking');
+    state.name = walk.table;
+    keepChoice();
     repaint();
     if (walk.from) walk.from.focus();
 }
@@ -513,7 +515,7 @@ function setSlides(on) {
     document.documentElement.classList.toggle('slides', on);
     if (on && navigator.userActivation?.isActive !== false) document.documentElement.requestFullscreen?.().catch(() => {});
     if (!on && document.fullscreenElement) document.exitFullscreen();
-    byId('walk-slides').setAttribute('aria-pressed', String(on));
+    byId('walk-slides').textContent = on ? 'Leave full screen' : 'Full screen';
     repaint();
     goWalk(walk.at);
 }
@@ -525,8 +527,9 @@ const WALK_KEYS = {
 };
 
 function onWalkKey(event) {
-    const isOwn = isSlides() || byId('walk').contains(event.target), press = WALK_KEYS[event.key] || WALK_KEYS[event.key.toLowerCase()];
-    if (walk.at < 0 || event.ctrlKey || event.metaKey || event.altKey || !press || !isOwn) return;
+    const isOwn = isSlides() || byId('walk').contains(event.target), hasModifier = event.ctrlKey || event.metaKey || event.altKey, press = WALK_KEYS[event.key] || WALK_KEYS[event.key.toLowerCase()];
+    if (walk.at < 0 && event.key.toLowerCase() === 'f' && !hasModifier && !event.target.matches('input, select')) openWalk();
+    else if (walk.at < 0 || hasModifier || !press || !isOwn) return;
     press();
     event.preventDefault();
 }
