@@ -535,7 +535,11 @@ static const char GRADIENT_BATCH[] =
     "[0.5, 2, 0, 1]], \"W_key\": [[0.5, 1, 1, -0.25], [-1, 0.5, 2, 1]], \"W_value\": [[1, -0.5, 0.25, 2], "     \
     "[0.5, 1, -1, 0.5]], \"out_proj.weight\": [[1, 0.5, -1, 0.25], [-0.5, 2, 0.75, 1]], \"W_gate.weight\": " gate "}"
 static const char GRADIENT_GATE[] = GATED("[[1, 0.5], [-0.5, 2], [0.25, -1], [0, 1.5]]");
-static const char GRADIENT_HEAD_GATE[] = GATED("[[1, 0.5], [-0.5, 2]]");
+static const char GRADIENT_HEAD_GATE[] = GATED("[[1, 0.5], [-0.5, 2]], \"W_gate.bias\": [0.5, -1]");
+static const char GRADIENT_CROSS_GATE[] =
+    GATED("[[1, 0.5], [-0.5, 2]], \"key_inputs\": [[[1, 0.5], [0.25, -1], [2, 1]], [[0.5, 0.5], [1, -1], [0, 1]]]");
+static const char GRADIENT_WORDS[] =
+    GATED("[[1, 0.5], [-0.5, 2]], \"unembedding\": [[0.5, -1, 2], [1, 0.25, -0.5]]");
 
 /* Two items; two heads that share one of key and value; a row that sees nothing; numbers that are added; sinks. */
 static const char GRADIENT_OPERANDS[] =
@@ -698,6 +702,11 @@ int main(void)
     check_gradients("multihead -H 2 -d 4 --stacked", GRADIENT_BATCH);
     check_gradients("multihead -H 2", GRADIENT_GATE);
     check_gradients("multihead -H 2", GRADIENT_HEAD_GATE);
+    check_gradients("multihead -H 2 --no-causal", GRADIENT_CROSS_GATE);
+    check_gradients("multihead -H 2", GRADIENT_WORDS);
+    char *normed = support_read("tests/pairs/inputs/blocks.json");
+    check_gradients("multihead", normed);
+    free(normed);
     check_long_gradients();
     check_gradients("sdpa", GRADIENT_OPERANDS);
     check_gradients("sdpa --empty-row mean --softcap 3", GRADIENT_OPERANDS);

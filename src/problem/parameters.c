@@ -110,9 +110,11 @@ bool parameters_find(const struct parameters *parameters, bool stacked, const ch
         if (is_tensor(tensor, own, name))
             return true;
     }
-    *place = (struct parameter_place){&parameters->out, PROJECTION_COUNT, 0, strcmp(name, "out_proj.bias") == 0};
-    return is_tensor(&parameters->out.weight, "out_proj.weight", name) ||
-           is_tensor(&parameters->out.bias, "out_proj.bias", name);
+    const bool gates = strncmp(name, "W_gate.", 7) == 0, bias = strstr(name, ".bias") != NULL;
+    const struct projection *projection = gates ? &parameters->gate : &parameters->out;
+    *place = (struct parameter_place){projection, gates ? PARAMETER_GATE : PARAMETER_OUT, 0, bias};
+    snprintf(own, sizeof own, "%s%s", gates ? "W_gate" : "out_proj", bias ? ".bias" : ".weight");
+    return is_tensor(bias ? &projection->bias : &projection->weight, own, name);
 }
 
 bool parameters_present(const struct input_file *input)

@@ -98,10 +98,12 @@ size_t parameters_count(const struct parameters *parameters);
 struct tensor *parameters_tensor(struct parameters *parameters, size_t i);
 const struct tensor *parameters_named(const struct parameters *parameters, bool stacked, size_t i, char *name);
 
+enum { PARAMETER_OUT = PROJECTION_COUNT, PARAMETER_GATE };
+
 /* The weight or the bias of a projection. */
 struct parameter_place {
     const struct projection *projection;
-    enum projection_id id; /* PROJECTION_COUNT: of out_proj */
+    int id; /* enum projection_id, or PARAMETER_OUT, PARAMETER_GATE */
     size_t module;
     bool bias;
 };

@@ -97,44 +97,59 @@ static void formula_inputs(const struct problem *problem, enum stage stage, stru
 
 /* --- the gradient with respect to a number of a projection: a sum over all tokens --------------------------------- */
 
-/* Whether neither a norm nor --clip comes between inputs and projections. */
-static bool inputs_are_straight(const struct problem *problem)
-{
-    return !problem->given.residual && problem->given.clip == 0;
-}
-
 static bool explains_parameters(const struct problem *problem, enum stage stage)
 {
     return problem->chosen.has_cell && problem->chosen.cell.stage == STAGE_GRAD_PARAMETERS &&
            problem->chosen.cell_name != NULL &&
-           (problem->chosen.cell_place.id == PROJECTION_COUNT || inputs_are_straight(problem));
+           (problem->chosen.cell_place.id >= PARAMETER_OUT || problem->given.clip == 0);
 }
 
 /* The gradient with respect to what a projection makes: before the steps of query and key. */
-static enum stage stage_above(const struct problem *problem, enum projection_id id)
+static enum stage stage_above(const struct problem *problem, int id)
 {
     static const enum stage ABOVE[PROJECTION_COUNT][2] = {{STAGE_GRAD_QUERY, STAGE_GRAD_PROJECTED_QUERY},
                                                           {STAGE_GRAD_KEY, STAGE_GRAD_PROJECTED_KEY},
                                                           {STAGE_GRAD_VALUE, STAGE_GRAD_PROJECTED_VALUE}};
-    return id == PROJECTION_COUNT ? STAGE_GRAD_OUTPUT : ABOVE[id][operand_has_steps(problem, id)];
+    return id == PARAMETER_GATE  ? STAGE_GRAD_GATE
+           : id == PARAMETER_OUT ? STAGE_GRAD_OUTPUT
+                                 : ABOVE[id][operand_has_steps(problem, (enum projection_id)id)];
 }
 
 /* The projection's input: inputs, key inputs or normed. */
-static enum stage source_of(const struct problem *problem, enum projection_id id)
+static enum stage source_of(const struct problem *problem, int id)
 {
-    if (id == PROJECTION_COUNT)
+    if (id == PARAMETER_OUT)
         return STAGE_CONTEXT;
-    return problem->given.is_cross && id != PROJECTION_QUERY ? STAGE_KEY_INPUTS : STAGE_INPUTS;
+    if (problem->given.is_cross && id != PROJECTION_QUERY && id != PARAMETER_GATE)
+        return STAGE_KEY_INPUTS;
+    return problem->given.residual ? STAGE_NORMED : STAGE_INPUTS;
+}
+
+/* Loads the gradient with respect to what goes into the sigmoid of the gate, of the place's token; returns how many. */
+static size_t load_gate(struct explanation *e, struct explain_place place, double *numbers)
+{
+    const struct problem *problem = e->problem;
+    const size_t token = place.item * problem->size.queries + problem->chosen.rows[place.row];
+    const size_t d = problem->size.d_value, columns = problem->size.heads * d;
+    const size_t width = problem->parameters.gate.weight.shape[0];
+    memset(numbers, 0, width * sizeof *numbers);
+    for (size_t i = 0; i < columns; i++) {
+        const double gate = problem_gate(problem, token, i);
+        place.head = i / d;
+        numbers[i / (columns / width)] += explain_row(e, STAGE_GRAD_GATE, place, false)[i % d] * gate * (1 - gate);
+    }
+    return width;
 }
 
 /* "sum(grad_query x inputs) over the tokens" */
 static void formula_of_number(const struct problem *problem, struct text *text)
 {
     const struct parameter_place *of = &problem->chosen.cell_place;
-    text_add(text, "sum(%s", stage_name(stage_above(problem, of->id)));
+    text_add(text, "sum(%s%s", stage_name(stage_above(problem, of->id)),
+             of->id == PARAMETER_GATE ? " x gate x (1 - gate)" : "");
     if (!of->bias)
         text_add(text, " x %s%s", stage_name(source_of(problem, of->id)),
-                 of->id == PROJECTION_COUNT && problem->given.gate.rank > 0 ? " x gate" : "");
+                 of->id == PARAMETER_OUT && problem->given.gate.rank > 0 ? " x gate" : "");
     text_add(text, ") over the tokens");
 }
 
@@ -146,10 +161,12 @@ static double load_above(struct explanation *e, struct explain_place place, size
     const enum stage stage = stage_above(problem, of->id);
     const size_t d = problem_columns_of_head(problem, stage), group = problem->size.heads / problem->size.kv_heads;
     const size_t heads = stage_is_of_keys(stage) ? problem->size.kv_heads : problem->size.heads;
-    if (of->id == PROJECTION_COUNT) {
+    if (of->id == PARAMETER_OUT)
         explain_load(e, stage, place, e->factor);
+    else if (of->id == PARAMETER_GATE)
+        load_gate(e, place, e->factor);
+    if (of->id >= PARAMETER_OUT)
         return e->factor[column];
-    }
     place.head = of->module * (heads / problem->parameters.module_count) + column / d;
     place.head *= stage_is_of_keys(stage) ? group : 1;
     explain_load(e, stage, place, e->factor);
@@ -169,6 +186,10 @@ static double load_source(struct explanation *e, struct explain_place place, siz
         explain_load(e, stage, place, e->factor);
         return e->factor[column % problem->size.d_value] *
                problem_gate(problem, place.item * problem->size.queries + problem->chosen.rows[place.row], column);
+    }
+    if (stage == STAGE_NORMED) {
+        explain_load(e, stage, place, e->factor);
+        return e->factor[column];
     }
     const size_t rows = inputs->shape[inputs->rank - 2], columns = inputs->shape[inputs->rank - 1];
     tensor_load(inputs, (place.item * rows + place.row) * columns + column, 1, &number);
@@ -216,12 +237,22 @@ static void formula_parameters(const struct problem *problem, enum stage stage, 
 
 /* --- explained --------------------------------------------------------------------------------------------------- */
 
-/* Whether inputs_are_straight, and no latent comes between. */
+/* Whether neither a norm, --clip nor a latent comes between inputs and projections. */
 static bool is_straight(const struct problem *problem, enum stage stage)
 {
     return !latent_makes(problem, PROJECTION_QUERY) && !latent_makes(problem, PROJECTION_KEY) &&
-           inputs_are_straight(problem) && !words_follow(problem) &&
-           !(problem->given.is_cross && problem->parameters.gate.weight.rank > 0);
+           !problem->given.residual && problem->given.clip == 0;
+}
+
+/* What leads from inputs to the loss: the projections, the gate, and the residual, to which inputs are added. */
+enum { WAY_GATE = PROJECTION_COUNT, WAY_RESIDUAL, WAYS };
+
+static bool leads(const struct problem *problem, bool from_keys, size_t way)
+{
+    if (way == PROJECTION_KEY || way == PROJECTION_VALUE)
+        return from_keys || !problem->given.is_cross;
+    return !from_keys && (way != WAY_GATE || problem->given.gate.rank > 0) &&
+           (way != WAY_RESIDUAL || words_follow(problem));
 }
 
 /* Loads the gradient with respect to a projection, of all heads of the place's token, to e->operand; returns its
@@ -241,56 +272,48 @@ static enum stage load_made(struct explanation *e, enum projection_id id, struct
     return stage;
 }
 
-/* The same with respect to what goes into the sigmoid of the gate. */
-static enum stage load_gate(struct explanation *e, struct explain_place place, size_t *width)
-{
-    const struct problem *problem = e->problem;
-    const size_t token = place.item * problem->size.queries + problem->chosen.rows[place.row];
-    const size_t d = problem->size.d_value, columns = problem->size.heads * d;
-    *width = problem->parameters.gate.weight.shape[0];
-    memset(e->operand, 0, *width * sizeof *e->operand);
-    for (size_t i = 0; i < columns; i++) {
-        const double gate = problem_gate(problem, token, i);
-        place.head = i / d;
-        e->operand[i / (columns / *width)] += explain_row(e, STAGE_GRAD_GATE, place, false)[i % d] * gate * (1 - gate);
-    }
-    return STAGE_GRAD_GATE;
-}
-
-/* That gradient . a row of the projection: the share of one projection in a column of the inputs. */
+/* That gradient . a row of the projection: the share of one way in a column of the inputs. */
 static bool prepare(struct explanation *e, struct explain_lines *line)
 {
-    static const char *const NAMES[PROJECTION_COUNT + 1] = {"query", "key", "value", "gate"};
+    static const char *const NAMES[WAYS] = {"query", "key", "value", "gate", "residual"};
     const struct parameters *parameters = &e->problem->parameters;
     const enum projection_id id = (enum projection_id)line->index;
-    const bool of_gate = id == PROJECTION_COUNT;
-    const enum stage above =
-        of_gate ? load_gate(e, line->place, &line->count) : load_made(e, id, line->place, &line->count);
+    const bool of_gate = line->index == WAY_GATE;
+    enum stage above = STAGE_GRAD_GATE;
+    snprintf(line->label, sizeof line->label, "via %s", NAMES[line->index]);
+    if (!leads(e->problem, stage_is_of_keys(line->stage), line->index))
+        return false;
+    if (line->index == WAY_RESIDUAL) { /* the last one */
+        line->terms = "a";
+        line->given[0] = explain_value(STAGE_GRAD_RESIDUAL,
+                                       explain_row(e, STAGE_GRAD_RESIDUAL, line->place, false)[line->column]);
+        return true;
+    }
+    if (of_gate)
+        line->count = load_gate(e, line->place, e->operand);
+    else
+        above = load_made(e, id, line->place, &line->count);
     const size_t columns = line->count / parameters->module_count;
     for (size_t module = 0; module < parameters->module_count; module++)
         gradient_load_row(of_gate ? &parameters->gate : &parameters->modules[module].projections[id], line->column,
                           columns, e->factor + module * columns);
     line->given[0] = explain_numbers((int)above, e->operand);
     line->given[1] = explain_numbers(EXPLAIN_WEIGHTS + (int)id, e->factor);
-    snprintf(line->label, sizeof line->label, "via %s", NAMES[id]);
     return true;
 }
 
-/* Explains a column of the inputs, through query, key, value and gate; for cross-attention each through its own. */
+/* Explains a column of the inputs: what each way from it adds. */
 static void explain_column_of(struct explanation *e, enum stage stage, struct explain_place place, size_t column,
                               const char *heading)
 {
-    const bool of_keys = stage_is_of_keys(stage), alone = e->problem->given.is_cross && !of_keys;
-    const bool gated = e->problem->given.gate.rank > 0 && !of_keys;
     explain_write_sum(e, stage, place, heading,
                       &(struct explain_lines){.over = EXPLAIN_RANGE,
-                                              .range = {of_keys ? PROJECTION_KEY : PROJECTION_QUERY,
-                                                        alone ? PROJECTION_QUERY + 1 : PROJECTION_COUNT + gated, false},
+                                              .range = {0, WAYS, false},
                                               .terms = EXPLAIN_DOT("a", "b", "[{a x b}made]made"),
                                               .column = column,
                                               .prepare = prepare},
                       explain_row(e, stage, place, true)[column]);
-    if (gated)
+    if (leads(e->problem, stage_is_of_keys(stage), WAY_GATE))
         explain_note(e, "(via gate: grad_gate x gate x (1 - gate), times W_gate)");
 }
 
