@@ -444,7 +444,8 @@ static enum status finish_problem(const struct build *build)
                            "--explain config explains a checkpoint's config; type attn layer with --weights MODEL");
     if (choose_head(build) != STATUS_OK)
         return build->error->status;
-    if (!problem->parameters_only && (take_tokens(build) || take_head_names(build) || build_sequence_labels(build) || build_queries(build)))
+    if (!problem->parameters_only &&
+        (take_tokens(build) || take_head_names(build) || build_sequence_labels(build) || build_queries(build)))
         return build->error->status;
     if (problem->chosen.explains && problem->rounding.when == ROUNDING_OPERATIONS)
         return error_usage(build->error, "--explain needs stages that are rounded once; type --rounding stages");

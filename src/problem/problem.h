@@ -10,8 +10,8 @@
 #include "kernel/kernel.h"
 #include "layer/layer.h"
 #include "model/family.h"
-#include "model/rope.h"
 #include "model/mechanism.h"
+#include "model/rope.h"
 #include "problem/parameters.h"
 
 struct problem_sizes {

@@ -85,7 +85,8 @@ static void write_heading(const struct table_layout *layout)
 static void write_place(const struct table_layout *layout)
 {
     char place[TABLE_TEXT_LABEL_BYTES];
-    if (table_text_place(&layout->writing->result->problem->labels.heads, layout->table, layout->matrix, place)[0] != '\0')
+    if (table_text_place(&layout->writing->result->problem->labels.heads, layout->table, layout->matrix, place)[0] !=
+        '\0')
         output_print(layout->writing->output, "  %s\n", place);
 }
 
