@@ -6,7 +6,8 @@
  *
  * The first line has the flags and, if they fit, the section and what may hide the mistake; then the sentence and the
  * fixes, a line each.
- * The file of its slot in src/mistake/ has what a mistake changes. */
+ * The file of its slot in src/mistake/ has what a mistake changes. Only mistake.c includes the rows, so that a changed
+ * sentence recompiles one file; mistake.h has the identifiers. */
 /* clang-format off */
 ROW(SCALE_MISSING, SCALE, .name = "scale-missing", .any_seed = true, .unseen = "the scale is 1",
     .sentence = "the scores are not divided by sqrt(d_head)",
@@ -1642,10 +1643,4 @@ ROW(GRAD_ROPE_FORWARDS, GRAD, .name = "grad-rope-forwards",
     .c = "a = da * cos + db * sin; b = db * cos - da * sin, for each pair")
 /* clang-format on */
 #undef CU_SEQLENS
-#undef SOFTMAX_NUMPY
-#undef NOT_TRANSPOSED
-#undef BIAS_OF
-#undef ALIBI_NUMPY
-#undef BITS_C
-#undef IN_FLOAT
 #undef ROW
