@@ -62,6 +62,7 @@ static bool prepare(struct explanation *e, struct explain_lines *line)
     const struct norming *norming = line->context;
     const struct norm *norm = norming->norm;
     const size_t i = norming->first + line->index;
+    (void)e;
     line->given[4] = explain_value_if(norm->weight.rank > 0 && !norm->last, (int)line->stage, norm_weight(norm, i));
     line->given[5] = explain_value_if(norm->bias.rank > 0, (int)line->stage, norm_bias(norm, i));
     return true;
