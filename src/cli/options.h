@@ -48,7 +48,7 @@ enum path { PATHS(CHOICE_ID) };
 enum case_layout { CASE_LAYOUTS(CHOICE_ID) };
 
 #define SHELLS(ROW) ROW(SHELL_BASH, "bash") ROW(SHELL_ZSH, "zsh") ROW(SHELL_FISH, "fish")
-enum shell { SHELLS(CHOICE_ID) SHELL_COUNT };
+enum shell { SHELLS(CHOICE_ID) };
 
 /* Every option: identifier, and its field in struct options, or the one that NOT negates. */
 /* clang-format off */
