@@ -138,7 +138,7 @@ $(BUILD)/base/powers.c: src/base/decimal_powers.awk src/base/decimal_powers.h | 
 
 # The page of html.c: page.html with style and scripts, without lines of comment and indentation, as an array.
 PAGE_SCRIPTS := $(patsubst %,src/write/html/page/%.js,job random numbers model words edits formulas steps equations mistakes gradient explain save \
-	colours slices history look table flow edit heads links context controls sentence walk page)
+	colours slices history look table flow edit heads context controls sentence walk page)
 BARE := -e '/^\/\/ SPDX/d' -e '/^ *\/\*.*\*\/$$/d' -e '/^ *\/\*\([^*]\|\*[^/]\)*$$/,/\*\/$$/d' -e 's/^ *//' -e '/^$$/d'
 PAGE_STYLES := $(patsubst %,src/write/html/page/%.css,page walk)
 

@@ -37,8 +37,9 @@ JOBS = ["subject", "name", "bracket", "previous"]
 HEAD_NAMES = ["subject", "name", "bracket", "previous word"]
 KINDS = ["verb", "name", "close", "place"]
 TEXT = "anna says ( the dogs near the cat"
-COMMENT = ("Each head learned to look at one word: the subject of the verb, the name, the open bracket, the word before. "
-           "Where there is none, it rests on the first word.")
+COMMENT = ('Each head learned to look at one word: the subject, the name, the open bracket, the word before. Where there '
+           'is none, it rests on the first word. Try "anna says ( the dog near the cat", "tom says [ the birds sing" '
+           'or "mia says the frog jumps and".')
 
 
 def verb_of(noun):
@@ -206,7 +207,7 @@ def rows(matrix):
 def write(path, parameters):
     embedding, position, query, key, value, out, unembedding = map(rows, parameters[:5] + [parameters[5].T, parameters[6]])
     with open(path, "w", encoding="utf-8") as file:
-        file.write(f'''{{"comment": "{COMMENT}",
+        file.write(f'''{{"comment": {json.dumps(COMMENT)},
  "head_names": {json.dumps(HEAD_NAMES)},
  "text": "{TEXT}",
  "vocabulary": {{"words": {json.dumps(WORDS)},

@@ -151,26 +151,6 @@
             }
     };
 
-    /* Where the lines arrive at the keys, level but for a pixel, each is as wide as its weight is of the row's largest. */
-    const checkLines = (place, item, head, row) => {
-        const weights = tableOf('weights', item, head)[row].map(expectedNumber);
-        const most = Math.max(...weights.filter((weight) => weight > 0), 0);
-        const canvas = at('links'), layout = layouts.links, ratio = canvas.width / canvas.clientWidth;
-        picture.canvas.width = 1;
-        picture.canvas.height = canvas.height;
-        const across = Math.floor((layout.width - layout.column - 2) * ratio);
-        picture.drawImage(canvas, across, 0, 1, canvas.height, 0, 0, 1, canvas.height);
-        const strip = picture.getImageData(0, 0, 1, canvas.height).data;
-        weights.forEach((weight, key) => {
-            const share = weight / (most || 1), opacity = 0.3 + 0.7 * (share || 0), wide = widestLine(layout) * ratio;
-            const wanted = share > 0.004 ? share * wide : 0, y = Math.round(linkKeyY(layout, key) * ratio);
-            let seen = 0;
-            for (let place = y - Math.ceil(wide / 2) - 2; place <= y + Math.ceil(wide / 2) + 2; place++)
-                seen += (strip[place * 4 + 3] || 0) / 255 / opacity;
-            check(`${place}: the line to key ${key + 1} is ${seen} wide, not ${wanted}`, Math.abs(seen - wanted) <= 0.75 + 0.03 * wanted);
-        });
-    };
-
     const checkContext = (place, item, head, row) => {
         const numbers = tableOf('context', item, head)[row];
         const shown = texts('#context-total td').join(' ').match(/[−\d.e∞NaN+-]+/g) || [];
@@ -211,8 +191,6 @@
                 checkToken(`${place}, key ${key + 1}`, 1, expected.key_tokens || expected.tokens, item, key);
                 if (expected.key_tokens) checkToken(place, 0, expected.tokens, item, row);
             }
-            showLinks();
-            checkLines(place, item, head, row);
             if (expected.context) {
                 showContext();
                 checkContext(place, item, head, row);
@@ -269,15 +247,6 @@
         check('arrows go from cell to cell', row === Math.max(shown.rows - 2, 0) && column === Math.max(shown.columns - 2, 0));
     };
 
-    const checkLinks = () => {
-        const canvas = at('links'), box = canvas.getBoundingClientRect();
-        check('links are drawn', colourCount(canvas) > 8);
-        canvas.dispatchEvent(new MouseEvent('click', { clientX: box.left + 4, clientY: box.top + 12 }));
-        check('a click on the first query follows it', state.at.query === 0);
-        press('ArrowDown', {}, 'links');
-        check('an arrow goes to the next one', state.at.query === Math.min(1, job.positions.length - 1));
-    };
-
     const checkHeads = () => {
         if (job.heads < 2) return check('no heads are shown where there is one', at('heads').hidden && at('heads-panel').hidden);
         press('h');
@@ -306,7 +275,7 @@
     };
 
     const checkForm = () => {
-        for (const canvas of document.querySelectorAll('#large, #links')) {
+        for (const canvas of document.querySelectorAll('#large')) {
             check(`${canvas.id} is reached with Tab`, canvas.tabIndex === 0);
             check(`${canvas.id} has a label`, Boolean(canvas.getAttribute('aria-label')));
         }
@@ -352,8 +321,7 @@
         if (job.items > 1) chooseOption('item-list', 0);
         chooseHead(0);
         checkPointer();
-        checkLinks();
-    }
+        }
     checkWalk();
     for (const complaint of window.complaints) check(complaint, false);
     const name = document.getElementById('test-expected').dataset.name;

@@ -85,9 +85,23 @@
         type('the dog near the cat');
         field.blur();
         check('the field left says the sentence shown', field.value === 'the dog near the cat' && !isMarked() && !isSeen('text-words'));
+        check(`the reason: ${document.getElementById('prediction-why').textContent}`, document.getElementById('prediction-why').textContent
+            .startsWith('Without head 1 (subject), which looks at dog with 1.00, the share of barks falls to '));
+        check('heads have their names', document.querySelector('label[for="head-3"]').textContent === '4 previous word'
+            && document.getElementById('multiple-1').textContent === '2 name');
+        const ready = document.querySelectorAll('#about button');
+        ready[1].click();
+        check(`a ready sentence is a click away: ${firstGuess()}`, ready.length === 3 && field.value === 'tom says [ the birds sing' && firstGuess() === ']');
+        check('its bracket needs the head of brackets', document.getElementById('prediction-why').textContent.startsWith('Without head 3 (bracket), which looks at [ with '));
+        type('the dog near the cat');
+        check('a saved file has them', String(JSON.parse(saveJSON(model)).head_names) === 'subject,name,bracket,previous word');
+        check('a word that is nearly one', (type('the dgo'), field.blur(), lacks.textContent.includes('know “dgo”. Did you mean “dog”? It knows')));
+        type('the dog near the cat');
+        const falls = /falls to ([^ ]*)\. /.exec(document.getElementById('prediction-why').textContent)[1], barks = Number(document.querySelector('.guess').dataset.word);
         const shares = () => Array.from(document.querySelectorAll('.guess-share'), (one) => one.textContent).join(), before = shares();
         document.getElementById('head-in-0').click();
         check('without a head the next word is another', shares() !== before);
+        check(`the share falls as the reason says: ${falls}`, numberText(rowOfShares(4)[barks], 2) === falls);
         check('its button shows it', getComputedStyle(document.querySelector('label[for="head-0"]')).borderStyle === 'dashed'
             && document.getElementById('multiple-0').classList.contains('out') && !document.getElementById('multiple-1').classList.contains('out'));
         chooseTable('probabilities');

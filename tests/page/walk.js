@@ -87,14 +87,25 @@ function checkPage(name, page, expected) {
             sum + expected.unembedding[out][word] * context.reduce((part, number, i) => part + number * weights[head * job.d_value + i], 0), 0);
     };
 
-    const checkPart = (place, text) => {
-        const { row, words: [word] } = walkPlace(), parts = Array.from({ length: job.heads }, (nothing, head) => partOf(head, row, word));
-        if (!job.given.without_heads) check(`${place}: a head adds ${text}, of ${parts}`, isRounded(text, Math.max(...parts)));
+    const headsIn = () => [...Array(job.heads).keys()].filter((head) => String(head + 1) !== job.given.without_heads);
+
+    /* The share of a word without one of the heads, the least. */
+    const leastShare = (row, word) => Math.min(...headsIn().map((head) => {
+        const powers = expected.logits[row].map((logit, one) => Math.exp(readNumber(logit, job.dtype) - partOf(head, row, one)));
+        return powers[word] / powers.reduce((sum, power) => sum + power, 0);
+    }));
+
+    /* What a head, the inputs or the positions add to the logit of the likeliest word; or its share without a head. */
+    const checkPart = (place, table, text) => {
+        const { row, words: [word] } = walkPlace(), along = (numbers) => numbers.reduce((sum, number, i) => sum + number * expected.unembedding[i][word], 0);
+        const parts = table === 'probabilities' ? [leastShare(row, word)]
+            : [...headsIn().map((head) => partOf(head, row, word)), along(expected.inputs[row]), along(expected.positions[row])];
+        check(`${place}: ${text} is no part of ${parts}`, parts.some((part) => isRounded(text, part)));
     };
 
     const checkNumber = (place, cell, text) => {
         const [table, row, column, head] = JSON.parse(cell);
-        if (row === null) return checkPart(place, text);
+        if (row === null) return checkPart(place, table, text);
         const number = printedNumber(table, row, column, head);
         if (number !== undefined) check(`${place}: ${table}, row ${row + 1}, column ${column + 1} is ${text}, attn has ${number}`, isRounded(text, number));
     };
@@ -109,6 +120,14 @@ function checkPage(name, page, expected) {
         checkSum(place, text);
     };
 
+    /* Its exponentials and their sum give the weight. */
+    const checkSoftmax = (place, said, { line }) => {
+        if (line.empty) return;
+        const [, one, sum, share] = /: (\S+) \/ (\S+) ≈ (\S+)\.Of/.exec(said) || [], [, first, largest, power] = /e\^\((\S+) − (\S+)\) = (\S+) for/.exec(said) || [];
+        const [a, b, c, x, y, z] = [one, sum, share, first, largest, power].map((text) => Number(digitsOf(text || 'NaN')));
+        check(`${place}: ${one} / ${sum} is ${share}`, Math.abs(a / b - c) < 0.01 * Math.max(1, c) && Math.abs(Math.exp(x - y) - z) < 0.001 && z === a);
+    };
+
     /* What is called the largest. */
     const checkRanks = (place, said, { row, key, keys }) => {
         const of = (table) => (expected[table] ? Array.from({ length: job.keys }, (nothing, one) => printedNumber(table, row, one)) : null);
@@ -121,6 +140,8 @@ function checkPage(name, page, expected) {
         if (weights && next) check(`${place}: the ${next[1] || ''}largest share`, isRounded(next[2], next[1] ? second : first));
     };
 
+    const hidesKey = (row) => shownEvaluation().line(state.item, state.head, row).bias.includes(-Infinity);
+
     const checkPlace = () => {
         const place = walkPlace();
         for (const step of stepsHere()) {
@@ -131,6 +152,8 @@ function checkPage(name, page, expected) {
             seen.add(step.title);
             for (const sentence of sentences.slice(0, sentences.length - step.text.length)) checkSentence(where, sentence);
             if (step.table === 'scores' || step.table === 'weights') checkRanks(where, sentences.map(({ textContent }) => textContent).join(' '), place);
+            if (step.table === 'weights' && step.title === 'Weights') checkSoftmax(where, sentences.map(({ textContent }) => textContent).join(''), place);
+            if (step.row) check(`${where}: a row in which a key is masked`, place.model.rows.every((nothing, row) => !hidesKey(row)) || hidesKey(step.row(place)));
             const rows = step.draws(place);
             check(`${where}: its figure`, rows.length > 0 && rows.every(({ cells }) => cells.every((cell) => cell === null || !cell.name || walkValue(cell) !== undefined)));
         }

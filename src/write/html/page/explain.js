@@ -483,13 +483,13 @@ function toWeight(text, head, row, key) {
 function logitSteps(evaluation, item, row, word, made) {
     const { model } = evaluation, parts = logitParts(evaluation, item, row, word), shown = parts.map(([, number]) => shownNumber(number));
     const heaviest = (shares) => shares.reduce((best, one) => (one[1] > best[1] ? one : best), shares[0] || [0, 0]);
-    const nameOf = ([name, , shares]) => (shares ? toWeight(name, Number(name.slice(5)) - 1, row, heaviest(shares)[0]) : name);
+    const nameOf = ([name, , shares]) => (shares ? toWeight(name, parseInt(name.slice(5), 10) - 1, row, heaviest(shares)[0]) : name);
     const sign = relation(sumOf(shown), made, sumOf(shown.map(Math.abs)));
     const table = element('table', { class: 'products' }, element('caption', { class: 'unseen' }, 'What each part of the residual adds to the logit'),
         element('tbody', {}, ...parts.map((part) => element('tr', {}, element('th', { scope: 'row' }, nameOf(part)), element('td', {}, numberText(part[1]))))),
         element('tfoot', {}, element('tr', {}, element('th', { scope: 'row' }, `sum ${sign} logit`), element('td', {}, result(made, 'logits')))));
     const ofHeads = parts.filter(([, , shares]) => shares && shares.length > 0).map(([name, sum, shares]) => {
-        const head = Number(name.slice(5)) - 1, sorted = shares.slice().sort((a, b) => b[1] * b[2] - a[1] * a[2]);
+        const head = parseInt(name.slice(5), 10) - 1, sorted = shares.slice().sort((a, b) => b[1] * b[2] - a[1] * a[2]);
         return [element('p', { class: 'why' }, `${name}: each weight times what the token's value adds`), productTable({
             caption: name, names: ['key', 'weight', '× adds', 'product'], total: name, made: sum, shownResult: numberText(sum),
             rows: sorted.map(([key, weight, each]) => [toWeight(keyTitle(model, item, key), head, row, key), weight, each]),

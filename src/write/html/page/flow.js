@@ -99,7 +99,6 @@ function buildFlow() {
 /* --- drawing ----------------------------------------------------------------------------------------------------- */
 
 const MOST_LABELLED = 16, SMALL_TEXT = 0.66, TALLEST_SMALL = 11;
-const hasLabels = ({ rowLabels }) => Boolean(rowLabels && rowLabels.some(Boolean));
 
 /* Room for the labels of few tokens, chosen or not; 0 for more. */
 function labelRoom(context, shown) {
@@ -139,6 +138,7 @@ function labelCard(held, said) {
     card.className = ['card', said.chosen && 'chosen', said.editable && 'editable', said.spokenOf && 'spoken-of']
         .filter(Boolean).join(' ');
     card.style.setProperty('--head', said.head);
+    card.querySelector('.card-note').title = said.change > 0 ? 'the largest change' : '';
     card.querySelector('.card-note').textContent = said.change > 0 ? `± ${changedBy(said.change)}` : said.size;
     card.querySelector('.card-note').classList.toggle('changed', said.change > 0);
     button.tabIndex = said.chosen ? 0 : -1;

@@ -15,9 +15,9 @@ function buildHeads() {
     heads.canvases = Array.from({ length: count }, (nothing, head) => {
         const canvas = element('canvas', { 'aria-hidden': 'true' });
         const button = element('button', { type: 'button', class: 'multiple', id: `multiple-${head}` },
-            canvas, element('span', {}, `head ${head + 1}`));
+            canvas, element('span', {}, headLabel(head)));
         button.addEventListener('click', () => chooseHead(head));
-        const input = element('input', { type: 'checkbox', id: `head-in-${head}`, 'aria-label': `head ${head + 1} takes part in the output` });
+        const input = element('input', { type: 'checkbox', id: `head-in-${head}`, 'aria-label': `${headText(head)} takes part in the output` });
         const taken = element('label', { class: 'switch', title: 'takes part in the output' }, input, 'used');
         input.addEventListener('change', () => tryEdit({ do: 'head', head, out: !input.checked }, null));
         byId('heads-list').append(element('div', { class: 'head-of-all' }, button, taken));

@@ -15,6 +15,11 @@ const isSquare = (name) => stageOf(name) !== null && stageOf(name).square;
 const isShare = (name) => ['weights', 'dropped', 'probabilities'].includes(name);
 const headsNow = () => model.heads;
 
+/* The name of a head, '' where it has none: other heads than those of the job have other jobs. */
+const headName = (head) => (job.head_names && headsNow() === job.heads ? job.head_names[0][head] : '');
+const headText = (head) => `head ${head + 1}${headName(head) && ` (${headName(head)})`}`;
+const headLabel = (head) => (headName(head) ? `${head + 1} ${headName(head)}` : headText(head));
+
 /* A parameter of stacked heads is one table for each head, shown under one name. */
 const plainName = (name) => name.replace(/^heads\.\d+\./, '');
 const hasOwnHeads = (from, name) => from.tables.has(`heads.0.${name}`);
@@ -130,6 +135,23 @@ function largestChange(name) {
     return largestMagnitude(now.numbers.map((number, at) => (ghosts.isNew[at] ? 0 : differenceOf(number, ghosts[at]))));
 }
 
+/* The evaluation shown, before or after the edits; its lines, and the names of its queries and keys. */
+const shownEvaluation = () => (state.mode === 'before' ? before : after);
+const lineOf = (item, head, row) => shownEvaluation().line(item, head, row);
+const sidesNow = () => {
+    const [query, key] = ['query', 'key'].map((name) => shownEvaluation().table(name, state.item, 0));
+    return {
+        queryTitle: (row) => (query.rowLabels && query.rowLabels[row]) || `query ${row + 1}`,
+        keyName: (row) => rowName(key, row),
+        place: { row: within(state.at.query, query.rows), key: within(state.at.key, key.rows) },
+    };
+};
+
+const heaviestKey = (row) => {
+    const weights = lineOf(state.item, state.head, row).weights;
+    return weights.reduce((best, weight, key) => (weight > weights[best] ? key : best), 0);
+};
+
 /* --- the chosen cell --------------------------------------------------------------------------------------------- */
 
 const within = (i, count) => Math.min(Math.max(i, 0), Math.max(count - 1, 0));
@@ -195,7 +217,7 @@ const ROW_SENTENCES = {
     scaled: 'Each row is one query: its scores times the scale.',
     capped: 'Each row is one query: its scores, kept within the softcap.',
     masked: 'Each row is one query: a masked key has −∞.',
-    weights: 'Each row is one token, the query: how it shares its attention among the tokens, the keys; a row adds up to 1.',
+    weights: 'Each row is a token, the query, and how it looks at the tokens, the keys; a row adds up to 1.',
     entropy: 'Each row is one query: how evenly it looks at the keys: 0 for one key alone, log of their number for all alike.',
     dropped: 'Each row is one query: its weights after dropout.',
     context: 'Each row is one query: the sum of the values, each times its weight.',

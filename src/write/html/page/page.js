@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The page: when to draw what, the header, keys of the large table, and the start. */
 
-const layouts = { large: null, links: null };
+const layouts = { large: null };
 
 /* --- drawing ----------------------------------------------------------------------------------------------------- */
 
@@ -50,10 +50,6 @@ function showPointed() {
     showArithmetic();
 }
 
-function showLinks() {
-    layouts.links = drawLinks(byId('links'));
-}
-
 /* Pictures first, then the elements: a picture drawn after them would make the browser lay out the page. */
 function show() {
     showLarge();
@@ -62,7 +58,6 @@ function show() {
     showCellBar();
     showArithmetic();
     showHeadChoice();
-    showLinks();
     drawHeads();
     showContext();
     showTokens();
@@ -170,18 +165,6 @@ function onKey(event) {
     event.preventDefault();
 }
 
-function listenToLinks(canvas) {
-    canvas.addEventListener('click', (event) => chooseAt(linksToken(layouts.links, ...pointIn(event))));
-    canvas.addEventListener('keydown', (event) => {
-        const moves = { ArrowUp: ['query', -1], ArrowDown: ['query', 1], ArrowLeft: ['key', -1], ArrowRight: ['key', 1] };
-        const move = moves[event.key], { place, rows, keys } = layouts.links.sides;
-        if (!move) return;
-        const [side, steps] = move;
-        chooseAt({ [side]: within((side === 'query' ? place.row : place.key) + steps, side === 'query' ? rows : keys) });
-        event.preventDefault();
-    });
-}
-
 /* --- heads, items, switches -------------------------------------------------------------------------------------- */
 
 const MOST_BUTTONS = 16;
@@ -198,7 +181,7 @@ function addHeadButton(group, head) {
     const input = element('input', { type: 'radio', name: 'head', id: `head-${head}` });
     input.addEventListener('change', () => chooseHead(head));
     const swatch = element('span', { class: 'swatch', 'data-head': String(head) });
-    group.append(input, element('label', { for: `head-${head}` }, swatch, String(head + 1)));
+    group.append(input, element('label', { for: `head-${head}` }, swatch, headLabel(head).replace('head ', '')));
 }
 
 let headButtons = 0;
@@ -257,7 +240,7 @@ function addHeader() {
     const title = job.title[0].toUpperCase() + job.title.slice(1);
     document.title = `${title}: ${sizesText()}`;
     byId('title').textContent = title;
-    byId('about').textContent = job.comment || '';
+    byId('about').append(...withSentences(job.comment || ''));
     byId('version').textContent = `attn ${job.attn}`;
     byId('flow-help').hidden = !tableNames().some(isEditable);
     byId('starts').textContent = [model.startsBecause, whyFixed()].filter(Boolean).join(' ');
@@ -270,7 +253,6 @@ function addHeader() {
 function listenToPage() {
     listenToTable(byId('large'), () => ({ name: state.name, layout: layouts.large }), true);
     byId('large').addEventListener('keydown', onKey);
-    listenToLinks(byId('links'));
     listenToLayers();
     byId('sheet-close').addEventListener('click', () => showSheet(false));
     prefersDark.addEventListener('change', repaint);

@@ -73,9 +73,10 @@ function maskText({ adds, shape, numbers }) {
 
 const labelsText = (lists) => JSON.stringify(lists.length > 1 ? lists : lists[0]);
 
-function labelsToSave({ ownQueries, keyTexts, queryTexts, firstQuery }) {
-    if (ownQueries) return [['tokens', queryTexts], ['key_tokens', keyTexts]].filter(([, lists]) => lists).map(([name, lists]) => [name, labelsText(lists)]);
-    return keyTexts && firstQuery !== undefined ? [['tokens', labelsText(keyTexts)]] : [];
+function labelsToSave({ ownQueries, keyTexts, queryTexts, firstQuery, heads }) {
+    const names = job.head_names && heads === job.heads ? [['head_names', labelsText(job.head_names)]] : [];
+    if (ownQueries) return [...names, ...[['tokens', queryTexts], ['key_tokens', keyTexts]].filter(([, lists]) => lists).map(([name, lists]) => [name, labelsText(lists)])];
+    return keyTexts && firstQuery !== undefined ? [...names, ['tokens', labelsText(keyTexts)]] : names;
 }
 
 /* Whether a setting makes the slopes of ALiBi, as long as they are not edited. */

@@ -36,11 +36,11 @@ function showPrediction() {
     showReason(place.row, best[0]);
 }
 
-/* Which head adds most to the logit of the likeliest word, and through which token. */
+/* The head without which the likeliest word falls most, and where it looks. */
 function showReason(row, word) {
-    const most = greatestPart(logitParts(shownEvaluation(), state.item, row, word));
-    byId('prediction-why').replaceChildren(...(most === null ? [] : [tokenElement(wordText(word)), ` gets most from ${most.name}, which looks at `,
-        tokenElement(sidesNow().keyName(most.key)), ` with ${numberText(most.weight, 2)}.`]));
+    const most = neededHead(shownEvaluation(), state.item, row, word);
+    byId('prediction-why').replaceChildren(...(most === null ? [] : [`Without ${headText(most.head)}, which looks at `, tokenElement(sidesNow().keyName(most.key)),
+        ` with ${numberText(most.weight, 2)}, the share of `, tokenElement(wordText(word)), ` falls to ${numberText(most.share, 2)}. Click a word to see its sum.`]));
 }
 
 /* --- the sentence ------------------------------------------------------------------------------------------------ */
@@ -117,8 +117,9 @@ function takeWord(field, word) {
 function sayLacking(field, lacking) {
     const first = job.words[0].slice(0, MOST_KNOWN).join(' '), more = VOCABULARY.length - MOST_KNOWN;
     field.setAttribute('aria-invalid', String(lacking.length > 0));
+    const near = lacking.flatMap(nearWords).map((word) => ` Did you mean “${word}”?`).slice(0, 1).join('');
     byId('text-lacks').textContent = lacking.length === 0 ? ''
-        : `This model does not know ${lacking.map((word) => `“${shownText(word)}”`).join(', ')}. It knows: ${first}${more > 0 ? ` and ${more} more` : ''}`;
+        : `This model does not know ${lacking.map((word) => `“${shownText(word)}”`).join(', ')}.${near} It knows: ${first}${more > 0 ? ` and ${more} more` : ''}`;
     suggestions.of = tokenNames().join(' ');
 }
 
@@ -127,13 +128,28 @@ function typeSentence(field) {
     const words = sentenceOf(field.value), unknown = words.filter((word) => !VOCABULARY.includes(word));
     const isWhole = words.length > 0 && unknown.length === 0;
     sayLacking(field, unknown.filter((one) => !VOCABULARY.some((word) => word.startsWith(one))));
-    if (isWhole && words.join(' ') !== tokenNames().join(' ')) {
-        tryEdit({ do: 'text', words }, suggestions.gesture);
-        const query = tokenNames().length - 1;
-        chooseAt({ query, key: heaviestKey(query) });
-    }
+    if (isWhole && words.join(' ') !== tokenNames().join(' ')) setSentence(words, suggestions.gesture);
     suggestWords(field);
 }
+
+/* Shows another sentence, its last word chosen. */
+function setSentence(words, gesture) {
+    tryEdit({ do: 'text', words }, gesture);
+    const query = tokenNames().length - 1;
+    chooseAt({ query, key: heaviestKey(query) });
+}
+
+/* A text whose quotations are sentences of the vocabulary: each is a button that shows it. */
+const withSentences = (text) => text.split(/"([^"]*)"/).map((part, i) => (i % 2 === 0 ? part : sentenceButton(part)));
+
+function sentenceButton(text) {
+    const words = sentenceOf(text), button = element('button', { type: 'button', class: 'plain' }, text);
+    if (!canType(model) || !words.every((word) => VOCABULARY.includes(word))) return `"${text}"`;
+    button.addEventListener('click', () => setSentence(words, null));
+    return button;
+}
+
+const readySentences = () => withSentences(job.comment || '').filter((part) => typeof part !== 'string');
 
 /* Puts the caret behind the sentence, with the words that may follow. */
 function typeOn() {

@@ -38,7 +38,7 @@ function setFont(context, font) {
 }
 
 /* The width of the canvases that fill their panel, and of the flow; measured when the window changes. */
-const roomOf = { large: 0, links: 0, flow: 0 };
+const roomOf = { large: 0, flow: 0 };
 function measureRoom() {
     rootSizeNow = parseFloat(getComputedStyle(document.documentElement).fontSize);
     for (const name of Object.keys(roomOf)) roomOf[name] = (name === 'flow' ? byId(name).firstElementChild || byId(name) : byId(name).parentElement).clientWidth;
@@ -327,8 +327,12 @@ function drawRowLabels(context, shown, layout, marked) {
 
 /* Of more words than have room, those with the largest numbers of the row. */
 function eachWord(shown, layout, { row, column: marked }, draw) {
-    const numbers = shown.numbers.subarray(row * shown.columns, (row + 1) * shown.columns), ranked = [marked, ...heaviestOf([...numbers.keys()], numbers)];
-    drawRankedLabels([...new Set(ranked)], LEAST_LABELLED, (column) => column * layout.cell, (column) => columnName(shown, column), (column, text) => draw(column, text, column === marked));
+    const numbers = shown.numbers.subarray(row * shown.columns, (row + 1) * shown.columns), taken = [];
+    for (const column of new Set([marked, ...heaviestOf([...numbers.keys()], numbers)])) {
+        if (taken.some((one) => Math.abs(one - column) * layout.cell < LEAST_LABELLED + 2)) continue;
+        taken.push(column);
+        draw(column, columnName(shown, column), column === marked);
+    }
 }
 
 function drawColumnLabels(context, shown, layout, place) {

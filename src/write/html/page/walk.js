@@ -5,7 +5,7 @@
 
 const MOST_WALK_CELLS = 8, MOST_PRODUCTS = 3, MOST_MIXED = 5;
 
-const walk = { steps: [], at: -1, from: null, table: '', names: [] }; /* table: the large one before; names: those of this step */
+const walk = { steps: [], at: -1, from: null, table: '', row: null, names: [] }; /* table, row: those before; names: the tables of this step */
 
 /* --- numbers of the page ----------------------------------------------------------------------------------------- */
 
@@ -143,12 +143,19 @@ function sayMasked({ model, query, keyName, keys, line }) {
         ...(hidden.length > 0 ? [say`It masks ${listed(hidden.slice(0, 3).map(keyName), ', ')}${more}.`] : [])];
 }
 
+/* The two largest exponentials, and the sum that all are divided by. */
+function sayExponentials({ line: { cast, maximum, exponentials, sum, weights }, keyName }, keys) {
+    const text = (number) => walkSetting(numberText(number)), each = (key) => ['e^(', text(cast[key]), ' − ', text(maximum), ') = ', text(exponentials[key]), ' for ', keyName(key)];
+    return [say`Softmax takes e to the power of each number, less the largest: ${listed(keys.map(each), ', ')}. All add up to ${text(sum)}.`,
+        say`Each is divided by this sum: ${text(exponentials[keys[0]])} / ${text(sum)} ≈ ${text(weights[keys[0]])}.`];
+}
+
 function sayWeights({ at, key, keys, line, query, keyName, model }) {
     if (line.empty) return [say`The mask allows ${query()} no key, so ${EMPTY_REASONS(model.keys)[job.empty_row]}.`];
     const [best, second] = heaviestOf(keys, line.weights), share = (one) => said(at('weights', one));
     const rank = key !== best ? [say`The largest share, ${share(best)}, goes to ${keyName(best)}.`] : second === undefined ? []
         : line.weights[second] < 0.005 ? [say`The others get less than 0.01 each.`] : [say`The next largest share, ${share(second)}, goes to ${keyName(second)}.`];
-    return [say`Of the row of ${query()}, ${share(key)} goes to ${keyName()}.`, ...rank, ...(line.sink === null ? [] : [say`A sink takes a share, too.`])];
+    return [...sayExponentials({ line, keyName }, second === undefined ? [best] : [best, second]), say`Of the row of ${query()}, ${share(key)} goes to ${keyName()}.`, ...rank, ...(line.sink === null ? [] : [say`A sink takes a share, too.`])];
 }
 
 function sayDropped({ line, keys, query, model: { settings: { dropout } } }) {
@@ -166,17 +173,26 @@ function sayContext({ row, at, line, keys, looked, query, keyName }) {
 function sayHeads({ at, row, keys, keyName, query, model }) {
     const parts = [...Array(Math.min(model.heads, MOST_MIXED)).keys()].map((head) => {
         const [key] = heaviestOf(keys, lineOf(state.item, head, row).weights);
-        return [`head ${head + 1}${head === 0 ? ' looks most' : ''} at `, keyName(key), ' with ', said({ ...at('weights', key), head })];
+        return [`${headText(head)}${head === 0 ? ' looks most' : ''} at `, keyName(key), ' with ', said({ ...at('weights', key), head })];
     });
     return [say`For ${query()}, ${listed(parts, ', ')}.`];
 }
 
-/* Which head adds most to the logit of the likeliest word, and through which token. */
+/* The logit of the likeliest word as a sum of its parts, and what becomes of its share without the head that it needs. */
 function sayWhy({ at, row, words: [word], keyName }) {
-    const most = greatestPart(logitParts(shownEvaluation(), state.item, row, word));
-    if (most === null) return [];
-    const { name, number, key } = most;
-    return [say`The logit of ${wordName(word)} is ${said(at('logits', word))}; ${name} adds most to it, ${said({ name: 'logits', number })}, through ${keyName(key)}.`];
+    const parts = logitParts(shownEvaluation(), state.item, row, word).filter(([, number]) => number !== 0), needed = neededHead(shownEvaluation(), state.item, row, word);
+    const sum = parts.map(([name, number]) => [said({ name: 'logits', number }, true), ` from ${name}`]);
+    return [say`The logit of ${wordName(word)} is a sum, too: ${listed(sum, ' + ')} ≈ ${said(at('logits', word))}.`,
+        ...(needed === null ? [] : [say`Without ${headText(needed.head)}, which looks at ${keyName(needed.key)}, its share falls to ${said({ name: 'probabilities', number: needed.share })}.`])];
+}
+
+/* What a reader may do at the end, on the spot. */
+function sayTry({ model, row, words: [word] }) {
+    const needed = neededHead(shownEvaluation(), state.item, row, word), [head = needed && needed.head] = model.headsOut, out = model.headsOut.length === 0;
+    const button = element('button', { type: 'button' }, `${out ? 'Take' : 'Put'} ${headText(head)} ${out ? 'out' : 'back'}`), [sentence] = readySentences();
+    button.addEventListener('click', () => tryEdit({ do: 'head', head, out }, null));
+    const tries = [...(head === null || whyFixed() !== null ? [] : [button]), ...(sentence ? [['see what comes after ', sentence]] : [])];
+    return tries.length > 0 ? [say`Try it: ${listed(tries, ' or ')}.`] : [];
 }
 
 /* --- figures: rows { label, cells, how } ------------------------------------------------------------------------- */
@@ -194,12 +210,14 @@ function drawMeeting({ pairs, added, made }, label, other, sum) {
         rowOf('make', 'products', cellsOf(columns, product)), ...added.map((cell) => rowOf('fly', '+ bias', [cell])), rowOf('into', `sum: ${sum}`, [made])];
 }
 
+const keyRow = (model, few) => rowOf('still', '', cellsOf(few, (key) => ({ label: tokenElement(keyLabelOf(model, state.item, key) || String(key + 1)) })));
+
 /* Stages of one query, a column for each key: all, or the heaviest. */
 const drawStages = (...names) => ({ row, keys, line, model }) => {
     const few = fewOf(model.keys, (key) => (keys.includes(key) ? line.weights[key] : -1)), there = names.filter(isThere).slice(-2), last = there[there.length - 1];
     const rows = there.map((name) => rowOf(name === last ? 'into' : 'fly', nameText(name), cellsOf(few, (key) => cellAt(name, row, key))));
     const bars = last === 'weights' ? [barsOf(few, (key) => line.weights[key])] : [];
-    return [rowOf('still', '', cellsOf(few, (key) => ({ label: tokenElement(keyLabelOf(model, state.item, key) || String(key + 1)) }))), ...rows.slice(0, -1), ...bars, ...rows.slice(-1)];
+    return [keyRow(model, few), ...rows.slice(0, -1), ...bars, ...rows.slice(-1)];
 };
 
 /* Bars as tall as shares. */
@@ -218,9 +236,10 @@ const drawAdded = (made) => ({ at }) => {
     return [wholeRow('fly', nameText(first), at(first, 0)), wholeRow('fly', ['+ ', nameText(second)], at(second, 0)), wholeRow('into', ['= ', nameText(made)], at(made, 0))];
 };
 
-function drawSides({ at, model }) {
-    const heads = [...Array(Math.min(model.heads, MOST_MIXED)).keys()], columns = fewOf(model.dValue, () => 0);
-    return [...heads.map((head) => rowOf('make', `head ${head + 1}`, cellsOf(columns, (i) => at('heads', head * model.dValue + i)))),
+/* The row of weights of each head, and what the heads give, side by side. */
+function drawSides({ at, model, line }) {
+    const heads = [...Array(Math.min(model.heads, MOST_MIXED)).keys()], few = fewOf(model.keys, (key) => line.weights[key]);
+    return [keyRow(model, few), ...heads.map((head) => rowOf('make', headLabel(head), cellsOf(few, (key) => ({ ...at('weights', key), head })))),
         wholeRow('into', 'side by side', at('heads', 0))];
 }
 
@@ -282,7 +301,7 @@ const WALK = [
         says: sayScaled, draws: drawStages('scores', 'scaled'),
     },
     {
-        title: 'Masked', tables: ['masked'],
+        title: 'Masked', tables: ['masked'], row: maskedRow,
         text: ['A mask says for each query which keys are allowed.', 'The masked scores become minus infinity.',
             'e to the power of minus infinity is 0, so softmax gives them the weight 0.'],
         says: sayMasked, draws: drawStages('scaled', 'capped', 'masked'),
@@ -320,20 +339,28 @@ const WALK = [
         draws: (place) => (isThere('out_proj.weight') ? drawMeeting(outputMeeting(place), place.query(), 'out_proj', 'output') : drawSides(place)),
     },
     {
-        title: 'Residual', tables: ['residual'], text: [],
+        title: 'Residual', tables: ['residual'], text: ['The heads add what they found; this sum is the residual.'],
         says: (place) => [say`What the heads found is added to the row of ${place.query()}.`, say`In column 1: ${saidAdded(place, 'residual')}.`],
         draws: drawAdded('residual'),
     },
     {
-        title: 'Logits', tables: ['logits'], also: ['unembedding'], text: [], column: ({ words }) => words[0],
+        title: 'Logits', tables: ['logits'], also: ['unembedding'],
+        text: ['A logit is a number of points for a word.', 'Each word of the vocabulary has a column of the unembedding.'], column: ({ words }) => words[0],
         says: (place) => [say`The row of ${place.query()} meets the column of ${wordName(place.words[0])}: ${saidSum(logitMeeting(place))}.`, say`It is the largest logit of the row.`],
         draws: (place) => drawMeeting(logitMeeting(place), place.query(), wordName(place.words[0]), 'logit'),
     },
     {
-        title: 'The next word', tables: ['probabilities'], text: [], column: ({ words }) => words[0],
-        says: (place) => [...sayNext(place), ...sayWhy(place)], draws: drawWords,
+        title: 'The next word', tables: ['probabilities'],
+        text: ['Softmax turns the points into probabilities: the more points, the more probable.'], column: ({ words }) => words[0],
+        says: (place) => [...sayNext(place), ...sayWhy(place), ...sayTry(place)], draws: drawWords,
     },
 ];
+
+/* A row in which the mask hides a key: the chosen one, or one in the middle of those that there are. */
+function maskedRow({ row, model }) {
+    const hides = (one) => lineOf(state.item, state.head, one).bias.includes(-Infinity), rows = [...model.rows.keys()].filter(hides);
+    return rows.includes(row) ? row : rows[Math.ceil(rows.length / 2)] ?? rows[0] ?? row;
+}
 
 const stepsHere = () => WALK.map((step) => ({ ...step, table: step.tables.find(isThere) })).filter((step) => step.table);
 
@@ -355,7 +382,7 @@ function figureCell(cell) {
     if (cell.bar !== undefined) return element('span', { class: 'walk-cell walk-bars' }, element('i', { style: `height: ${100 * Math.min(1, cell.bar || 0)}%` }));
     const table = walkTable(cell.name), hidden = cell.row !== undefined && isHidden(table, cell.row * table.columns + cell.column);
     const number = walkValue(cell), colour = cellColour(number, hidden, shownTable(cell.name).scale), text = walkText(cell);
-    const short = number !== 0 && !/[1-9]/.test(text) ? '≈0' : text.length > 5 && /\.\d\d$/.test(text) ? signed(number, fixedDecimals(Math.abs(number), 1)) : text;
+    const short = number !== 0 && /0/.test(text) && !/[1-9]/.test(text) ? '≈0' : text.length > 5 && /\.\d\d$/.test(text) ? signed(number, fixedDecimals(Math.abs(number), 1)) : text;
     return element('span', { class: 'walk-cell', style: `background: ${colourText(colour)}; color: ${inkOn(colour)}` }, short);
 }
 
@@ -480,8 +507,15 @@ function openWalk() {
     goWalk(0);
 }
 
+/* A step that showed another row gives the reader's row back. */
+function returnRow() {
+    state.at.query = walk.row ?? state.at.query;
+    walk.row = null;
+}
+
 function closeWalk() {
     stopMoving();
+    returnRow();
     setSlides(false);
     Object.assign(walk, { at: -1, names: [], shown: '' });
     byId('walk').hidden = true;
@@ -495,6 +529,8 @@ function closeWalk() {
 function goWalk(at) {
     walk.at = within(at, walk.steps.length);
     const step = walk.steps[walk.at];
+    returnRow();
+    if (step.row) [walk.row, state.at.query] = [state.at.query, step.row(walkPlace())];
     walk.names = [step.table, ...(step.also || [])];
     Object.assign(state.at, { down: 0, across: step.column ? step.column(walkPlace()) : 0 });
     chooseTable(step.table);

@@ -121,18 +121,26 @@ function logitParts(evaluation, item, row, word) {
             * (out ? along(out.numbers, (head * dValue + k) * d) : at('unembedding', (head * dValue + k) * width + word)));
         for (let key = 0; key < model.keys && !model.headsOut.includes(head); key++)
             if (line.dropped[key] !== 0) shares.push([key, line.dropped[key], dotProduct(value, key * dValue, direction, 0, dValue)]);
-        parts.push([`head ${head + 1}`, shares.reduce((sum, [, weight, each]) => sum + weight * each, 0), shares]);
+        parts.push([headText(head), shares.reduce((sum, [, weight, each]) => sum + weight * each, 0), shares]);
     }
     if (out && tables.has('out_proj.bias')) parts.push(['out_proj.bias', along(tables.get('out_proj.bias').numbers, 0)]);
     if (tables.has('unembedding_bias')) parts.push(['unembedding_bias', at('unembedding_bias', word)]);
     return parts;
 }
 
-/* The head that adds most among the parts of a logit, and the token through which it does; null where none adds. */
-function greatestPart(parts) {
-    const ofHeads = parts.filter(([, , shares]) => shares && shares.length > 0);
-    if (ofHeads.length === 0) return null;
-    const [name, number, shares] = ofHeads.reduce((most, part) => (part[1] > most[1] ? part : most));
-    const [key, weight] = shares.reduce((most, share) => (share[1] * share[2] > most[1] * most[2] ? share : most));
-    return number > 0 ? { name, number, key, weight } : null;
+/* The share of a word without a head: its columns of the heads side by side are 0. */
+function shareWithout(evaluation, head, item, row, word) {
+    const { model, embedded } = evaluation, side = evaluation.heads(item, row).slice().fill(0, head * model.dValue, (head + 1) * model.dValue);
+    const rest = { model, embedded, heads: () => side, output: () => makeOutput(rest, item, row), residual: () => makeResidual(rest, item, row), logits: () => makeLogits(rest, item, row) };
+    return makeProbabilities(rest, item, row)[word];
+}
+
+/* The head without which the share of a word falls most: { head, share, key, weight }, with the key at which it looks most;
+ * null where it falls without none, or a mistake made the stages. */
+function neededHead(evaluation, item, row, word) {
+    const { model, wrong } = evaluation;
+    if (!isSplit(model) || wrong.length > 0 || job.wrong !== null) return null;
+    const shares = Array.from({ length: model.heads }, (nothing, head) => shareWithout(evaluation, head, item, row, word)), share = Math.min(...shares), head = shares.indexOf(share);
+    const { dropped } = evaluation.line(item, head, row), key = dropped.indexOf(Math.max(...dropped));
+    return share < makeProbabilities(evaluation, item, row)[word] ? { head, share, key, weight: dropped[key] } : null;
 }
