@@ -164,9 +164,13 @@ CHANGE_BY(SCORES_COSINE)
 CHANGE(SCORES_KEY_VIEW, score(recipe, STAGE_SCORES, view_keys, "query . key, its numbers read on as d x tokens"))
 CHANGE(SCORES_ZERO, score(recipe, STAGE_SCORES, score_0, "0 for every key"))
 CHANGE(SCORES_OF_SUMS, score(recipe, STAGE_SCORES, multiply_sums, "the sum of query x the sum of key"))
-CHANGE(SCALE_ROUNDED, problem->scaling.on_query
-                           ? "the query has the scale"
-                           : (recipe->digits = form, score(recipe, STAGE_SCALED, round_scaled, "scores x scale, rounded")))
+
+CHANGE_BY(SCALE_ROUNDED)
+{
+    recipe->digits = form;
+    return problem->scaling.on_query ? "the query has the scale"
+                                     : score(recipe, STAGE_SCALED, round_scaled, "scores x scale, rounded");
+}
 
 /* --- softcap ----------------------------------------------------------------------------------------------------- */
 
