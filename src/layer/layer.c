@@ -290,7 +290,7 @@ static enum status read_module(struct reading *reading, struct layer *layer)
 
 bool layer_takes_norm_after(enum mistake id)
 {
-    return id == MISTAKE_LAYER_NORM_AFTER || id == MISTAKE_LAYER_OUT_NORMED;
+    return id == MISTAKE_LAYER_NORM_AFTER || id == MISTAKE_LAYER_NORM_AFTER_WEIGHT || id == MISTAKE_LAYER_OUT_NORMED;
 }
 
 /* Reads the layer with a mistake of it alone, or without (NULL): the norm after attention, an adapter or quantised

@@ -35,8 +35,8 @@ void normed_formula(const struct problem *problem, enum stage stage, const char 
     static const char *const NAMES[NORM_COUNT] = {"norm", "query_norm", "key_norm", "value_norm"};
     const enum norm_id id = norm_of(stage);
     const struct norm *norm = &problem->parameters.norms[id];
-    text_add(text, norm->kind == NORM_LAYER ? "(%s - mean) / sqrt(%s + %g)" : "%s / sqrt(%s + %g)", from,
-             squares_of(norm), norm->eps);
+    text_add(text, norm->kind == NORM_LAYER ? "(%s - mean) / %s(%s + %g)" : "%s / %s(%s + %g)", from,
+             norm->no_root ? "" : "sqrt", squares_of(norm), norm->eps);
     if (norm->weight.rank > 0 && !norm->last)
         text_add(text, norm->kind == NORM_RMS_PLUS_ONE ? " x (1 + %s.weight)" : " x %s.weight", NAMES[id]);
     if (norm->bias.rank > 0)
