@@ -247,6 +247,7 @@ def turned(how, step=2, start=0):
         in_halves = s["rope"] == "half"
         of_halves, of_pairs = numpy.arange(n) % (n // 2), numpy.arange(n) // 2
         pair = of_halves if in_halves != (how == "mixed") else of_pairs
+        in_halves = in_halves != (how == "other columns")
         inverse = float(s["rope_theta"]) ** (-(step * numpy.arange(n // 2) + start) / n)
         position = numpy.arange(x.shape[2])[:, None]
         if how in ("frequencies", "angles"):
@@ -458,6 +459,9 @@ LATER_PORTS = [
     ("rope-axes-pairs:in-turn", "qwen2-vl-image", axes(words="t2,h1,w1,interleaved")),
     ("rope-axes-pairs:blocks", "qwen3-vl-image", axes(words="t2,h1,w1")),
     ("rope-axes-pairs:reversed", "qwen2-vl-image", axes(words="w1,h1,t2")),
+    ("rope-mixed:columns", "llama-2 gptj", turned("other columns")),
+    ("layer-kind", "llama-4-no-rope", settings(rope="pairs", rope_theta=10000, qk_norm="rms", qk_norm_eps=1e-5, bare_norm=True, attention_chunk=5)),
+    ("layer-norm-after:ln_mlp", "falcon-40b", norm_of("ln_mlp"), True),
 ]
 
 
