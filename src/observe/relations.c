@@ -207,25 +207,30 @@ static double *norm_rows(const struct observing *observing, const double *rows, 
     return normed;
 }
 
-/* The rows are normed, and each column has a weight, and maybe a bias, which the last row shows. */
-static bool find_norm(struct observing *observing, const double *rows, const char *added)
+/* The table is `plus` and these rows, normed; each column may have a weight, and a bias, which the last row shows. */
+static bool find_norm(struct observing *observing, const double *rows, const double *plus, const char *words)
 {
     enum { LEAST = 4 }; /* fewer columns or rows are any numbers with weights and biases */
     static const double EPS[] = {0, 1e-6, 1e-5};
     const size_t columns = observing->observed->right.size[OBSERVE_COLUMN], last = observing->count - columns;
+    const double *mine = observing->observed->mine;
     double *base = observe_zeros(observing, observing->count, sizeof *base);
     const int ways = columns < LEAST || base == NULL ? 0 : observing->lines < LEAST ? 12 : 18;
     for (int way = 0; way < ways; way++) {
         const struct norm norm = {.kind = way / 3 % 2 == 1 ? NORM_LAYER : NORM_RMS, .eps = EPS[way % 3]};
         double *normed = norm_rows(observing, rows, norm);
-        struct relation relation = {.base = base, .along = normed, .axes = way < 6 ? 0 : OF_COLUMN, .tried = 5};
-        for (size_t i = 0; i < observing->count && way >= 12; i++) {
-            base[i] = observing->observed->mine[last + i % columns];
-            normed[i] -= normed[last + i % columns];
+        struct relation relation = {.base = base, .along = normed, .axes = way < 6 ? 0 : OF_COLUMN, .tried = 6};
+        size_t still = 0; /* numbers that are a bias alone */
+        for (size_t i = 0; i < observing->count; i++) {
+            const size_t biased = way < 12 ? i : last + i % columns;
+            base[i] = plus[i] + (way < 12 ? 0 : mine[biased] - plus[biased]);
+            normed[i] -= way < 12 ? 0 : normed[biased];
+            still += observe_is(mine[i], base[i], observe_tolerance(observing, i, mine[i], 1));
         }
-        if (!holds(observing, &relation) || (way < 6 && fabs(relation.number - 1) > 1e-3))
+        if (!holds(observing, &relation) || (way < 6 && fabs(relation.number - 1) > 1e-3) ||
+            (way >= 12 && (relation.groups < columns || still > observing->count / 2)))
             continue;
-        observe_tell(observing, &observing->part, "the right numbers%s after %s", added,
+        observe_tell(observing, &observing->part, "%s after %s", words,
                      norm.kind == NORM_LAYER ? "a LayerNorm" : "an RMSNorm");
         return true;
     }
@@ -266,18 +271,23 @@ static const double *aligned(struct observing *observing, const struct observe_t
     return numbers;
 }
 
-/* As a norm after attention makes it, of the output or of its sum with the inputs. */
+/* As a norm after attention makes it, of the output or of its sum with the inputs, which may also come after it. */
 void observe_normed(struct observing *observing)
 {
-    const struct observe_table *right = &observing->observed->right, *inputs = NULL;
-    if (!find_norm(observing, right->numbers, "") && observing->is_whole)
-        inputs = observe_other(observing, STAGE_INPUTS);
-    const double *added = inputs != NULL ? aligned(observing, inputs) : NULL;
-    double *sum = added != NULL ? observe_zeros(observing, observing->count, sizeof *sum) : NULL;
-    for (size_t i = 0; i < observing->count && sum != NULL; i++)
-        sum[i] = right->numbers[i] + added[i];
-    if (sum != NULL)
-        find_norm(observing, sum, " plus inputs,");
+    const double *right = observing->observed->right.numbers, *inputs = NULL;
+    double *zeros = observe_zeros(observing, observing->count, 2 * sizeof *zeros);
+    if (zeros == NULL || find_norm(observing, right, zeros, "the right numbers"))
+        return;
+    const struct observe_table *table = observing->is_whole ? observe_other(observing, STAGE_INPUTS) : NULL;
+    if (table == NULL || (inputs = aligned(observing, table)) == NULL)
+        return;
+    double *plus = memcpy(zeros + observing->count, inputs, observing->count * sizeof *plus), *sum = zeros;
+    if (find_norm(observing, right, plus, "inputs plus the right numbers"))
+        return;
+    for (size_t i = 0; i < observing->count; i++)
+        sum[i] = right[i] + plus[i];
+    memset(plus, 0, observing->count * sizeof *plus);
+    find_norm(observing, sum, plus, "the right numbers plus inputs,");
 }
 
 /* The table is another stage, or (other_form) the right numbers plus c x that. */
