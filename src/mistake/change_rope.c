@@ -202,9 +202,17 @@ static const char *turn(struct recipe *recipe, enum recipe_turn kind, const char
 
 #define BOTH_BY(how) ", " how, ", " how
 
-CHANGE(ROPE_MIXED, problem->rotation.rope.kind == ROPE_PAIRS_TO_HALVES
-                       ? "pairs are written as halves"
-                       : turn(recipe, RECIPE_TURN_MIXED, BOTH_BY("rotated by the angles of other columns")))
+/* The forms: angles of other columns, or other columns with the right angles. */
+CHANGE_BY(ROPE_MIXED)
+{
+    const enum rope_kind kind = problem->rotation.rope.kind;
+    if (kind == ROPE_PAIRS_TO_HALVES)
+        return "pairs are written as halves";
+    if (form == 1 && kind != ROPE_NONE)
+        read_as(recipe, kind == ROPE_PAIRS ? ROPE_HALF : ROPE_PAIRS);
+    return turn(recipe, RECIPE_TURN_MIXED, BOTH_BY("rotated by the angles of other columns"));
+}
+
 CHANGE(ROPE_MINUS_MISSING, turn(recipe, RECIPE_TURN_PLUS, BOTH_BY("rotated without a minus")))
 CHANGE(ROPE_BY_HEADS, problem->size.heads == 1
                           ? "there is one head"

@@ -1123,7 +1123,8 @@ ROW(ROPE_MIXED, ROPE, .name = "rope-mixed", .unseen = "there is one pair",
     .sentence = "cosines are laid out for halves and columns rotated in pairs, or the reverse",
     .pytorch = "halves: cat((freqs, freqs), -1); pairs: freqs.repeat_interleave(2, -1)",
     .numpy = "np.concatenate([cos, cos], -1) for halves, np.repeat(cos, 2, -1) for pairs",
-    .c = "x[i] and x[i + n / 2] have angle i, or x[2 * i] and x[2 * i + 1]")
+    .c = "x[i] and x[i + n / 2] have angle i, or x[2 * i] and x[2 * i + 1]",
+    .forms = MISTAKE_FORMS("cosines", "columns"))
 ROW(ROPE_MINUS_MISSING, ROPE, .name = "rope-minus-missing", .unseen = "every position is 0",
     .sentence = "rotate_half has no minus: cat((x2, x1)), not cat((-x2, x1))",
     .pytorch = "torch.cat((-x2, x1), dim=-1), not torch.cat((x2, x1), dim=-1)",
@@ -1416,7 +1417,7 @@ ROW(LAYER_NORM, LAYER, .name = "layer-norm",
 #define NORMS_AFTER                                                                                               \
     MISTAKE_FORMS("post_attention_layernorm", "pre_feedforward_layernorm", "post_feedforward_layernorm", "ln_2", \
                   "ln2", "norm2", "norm_2", "layernorm_after", "layer_norm2", "final_layer_norm", "ffn_norm",     \
-                  "mlp_norm", "mlp_ln")
+                  "mlp_norm", "mlp_ln", "ln_mlp", "pre_mlp_layernorm", "pre_ff_layernorm")
 ROW(LAYER_NORM_AFTER, LAYER, .name = "layer-norm-after", .section = "attn-layer: Positions and norms",
     .sentence = "the norm of the inputs is the one after attention",
     .pytorch = "self.self_attn(self.input_layernorm(x)), not self.post_attention_layernorm",

@@ -260,6 +260,7 @@ def turned(how, step=2, start=0):
         in_halves = s["rope"] == "half"
         of_halves, of_pairs = numpy.arange(n) % (n // 2), numpy.arange(n) // 2
         pair = of_halves if in_halves != (how == "mixed") else of_pairs
+        in_halves = in_halves != (how == "other columns")
         inverse = float(s["rope_theta"]) ** (-(step * numpy.arange(n // 2) + start) / n)
         position = numpy.arange(x.shape[2])[:, None]
         if how in ("frequencies", "angles"):
@@ -476,6 +477,9 @@ LATER_PORTS = [
     ("qk-norm-before-rope", "hunyuan-v1", settings(norm_last=None)),
     ("layer-norm-after-weight", "neox", weight_of("post_attention_layernorm"), True),
     ("rope-axes-rows:from-0", "qwen2-vl-image", settings(positions="0-2,3,3,3,3,3,3,6-7;0-2,0,0,0,1,1,1,6-7;0-2,0,1,2,0,1,2,6-7")),
+    ("rope-mixed:columns", "llama-2 gptj", turned("other columns")),
+    ("layer-kind", "llama-4-no-rope", settings(rope="pairs", rope_theta=10000, qk_norm="rms", qk_norm_eps=1e-5, bare_norm=True, attention_chunk=5)),
+    ("layer-norm-after:ln_mlp", "falcon-40b", norm_of("ln_mlp"), True),
 ]
 
 
