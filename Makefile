@@ -39,7 +39,7 @@ endif
 
 SANITIZE = -O1 -gline-tables-only -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_SECONDS ?= 60
-WARNINGS = -Wall -Wextra -Wno-unused-parameter -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wvla
+WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wvla
 # CJSON=PATH takes cJSON from its source tree in place of the system's package: data/packaging/static.mk.
 CJSON_CFLAGS := $(if $(CJSON),-I$(BUILD),$(shell $(PKG_CONFIG) --cflags libcjson))
 CJSON_LIBS := $(if $(CJSON),,$(shell $(PKG_CONFIG) --libs libcjson))

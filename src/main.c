@@ -115,7 +115,7 @@ static enum status run_help(const struct call *call)
         return run_usage(call);
     if (open_standard_output(call) != STATUS_OK)
         return call->error->status;
-    if (options->origin[OPTION_COMPLETION] != ORIGIN_DEFAULT)
+    if (options_said(options, OPTION_COMPLETION))
         completion_write(options->completion, call->output);
     else if (options->page != HELP_PAGE_COUNT)
         help_write_page(options->page, call->output);
@@ -272,7 +272,7 @@ static enum status run_layer(const struct call *call)
     const bool alone = options->weights != NULL && options->in == NULL && options->random == NULL && !options->jsonl;
     if (alone && options->cell != NULL && strcmp(options->cell, "config") == 0)
         return run_config(call);
-    if (!alone || options->origin[OPTION_LAYER] != ORIGIN_DEFAULT)
+    if (!alone || options_said(options, OPTION_LAYER))
         return run_mechanism(call);
     if (!options_format(options)->reports)
         return error_usage(call->error, "a checkpoint is listed as text or json; expected hidden states and --layer N "

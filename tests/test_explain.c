@@ -668,7 +668,7 @@ int main(void)
     check_changed_numbers();
     int count = scandir("tests/golden", &entries, support_is_golden, alphasort);
     check_begin("the golden cases are there");
-    CHECK(count == 29, "expected 29 cases, got %d", count);
+    CHECK(count == 34, "expected 34 cases, got %d", count);
     sampled = getenv("ATTN_QUICK") != NULL;
     if (sampled)
         puts("ATTN_QUICK: every fourth golden case, every third number of the gradients");

@@ -133,7 +133,7 @@ static void read_slopes(struct tiled *kernel, const struct input_file *file, con
                                      : powf(2, -4.0F * (float)(2 * (head - series) + 1) / (float)series);
     if (given != NULL)
         kernel->slopes = floats_of(&given->tensor);
-    else if (options->origin[OPTION_ALIBI] != ORIGIN_DEFAULT)
+    else if (options_said(options, OPTION_ALIBI))
         kernel->slopes = slopes;
 }
 
@@ -206,7 +206,7 @@ static void read_vector(const struct case_row *row)
                        .d_value = made->sizes.d_value,
                        .causal = options->causal,
                        .bottom_right = options->align == ALIGN_BOTTOM_RIGHT,
-                       .top_left = options->origin[OPTION_ALIGN] != ORIGIN_DEFAULT && options->align == ALIGN_TOP_LEFT,
+                       .top_left = options_said(options, OPTION_ALIGN) && options->align == ALIGN_TOP_LEFT,
                        .left = (long)options->window_left,
                        .right = (long)options->window_right,
                        .scale = (float)(options->scale > 0 ? options->scale : 1 / sqrt((double)made->sizes.d_head)),

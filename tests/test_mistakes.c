@@ -489,7 +489,7 @@ static void test_mistakes(const struct job *job, struct tried tried[MISTAKE_COUN
 
 static bool takes_checkpoint(enum mistake id)
 {
-    return id == MISTAKE_DRAW_LAYER || MISTAKES[id].slot == MISTAKE_SLOT_LAYER;
+    return id == MISTAKE_DRAW_LAYER || MISTAKES[id].slot == MISTAKE_SLOT_LAYER || id == MISTAKE_QK_NORM_BEFORE_ROPE;
 }
 
 /* Each can be made in some job, where it changes something; another layer takes a checkpoint: check_porters.sh. */

@@ -376,26 +376,27 @@ static void test_heads(void)
     job_free(&job);
 }
 
-/* A norm after the stage, with a weight for each column or without. */
+/* A norm after the stage, with a weight for each column, also with a bias, or without. */
 static void test_normed(void)
 {
     struct job job;
     struct table t;
     job_make(&job, WIDE);
-    for (size_t way = 0; way < 4; way++) {
+    for (size_t way = 0; way < 6; way++) {
         t = table_of(&job, STAGE_CONTEXT);
         double weights[] = {1, -0.5, 2, 0.25, 1.5, 3, -1, 0.75}, mean, squares;
         for (size_t i = 0; i < t.count; i += 8) {
             mean = squares = 0;
-            for (size_t c = 0; c < 8 && way >= 2; c++)
+            for (size_t c = 0; c < 8 && way >= 3; c++)
                 mean += t.right[i + c] / 8;
             for (size_t c = 0; c < 8; c++)
                 squares += (t.right[i + c] - mean) * (t.right[i + c] - mean) / 8;
             for (size_t c = 0; c < 8; c++)
-                t.mine[i + c] = (t.right[i + c] - mean) / sqrt(squares + 1e-5) * (way % 2 == 1 ? weights[c] : 1);
+                t.mine[i + c] = (t.right[i + c] - mean) / sqrt(squares + 1e-5) * (way % 3 > 0 ? weights[c] : 1) +
+                                (way % 3 == 2 ? (double)c / 4 : 0);
         }
         expect(&t, "normed", "",
-               way < 2 ? "all numbers are the right numbers after an RMSNorm"
+               way < 3 ? "all numbers are the right numbers after an RMSNorm"
                        : "all numbers are the right numbers after a LayerNorm");
     }
     job_free(&job);

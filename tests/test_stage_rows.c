@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#define FUNCTIONS_OF(id, name, ...) [STAGE_##id] = &stage_##name,
-static const struct stage_functions *const FUNCTIONS[STAGE_COUNT] = {STAGE_ROWS(FUNCTIONS_OF)};
+#define FUNCTIONS_OF(id, functions) [STAGE_##id] = &stage_##functions,
+static const struct stage_functions *const FUNCTIONS[STAGE_COUNT] = {STAGE_IDS(FUNCTIONS_OF)};
 
 /* In how many ways the row says that it is made: row by row; as operands and what they were before, by
  * compute/operands.c; as another; from heads side by side; from the row of the stage before; summed over rows on the

@@ -36,6 +36,7 @@ static const char *find_message(const char *address)
 /* Bytes of a mapping that the file no longer has. Any other SIGBUS gets its default action. */
 static void tell(int signal_number, siginfo_t *info, void *context)
 {
+    (void)context;
     const char *message = info->si_code > 0 ? find_message(info->si_addr) : NULL;
     if (message != NULL && write(STDERR_FILENO, message, strlen(message)) >= 0)
         _exit(STATUS_SYSTEM);

@@ -32,6 +32,7 @@ static struct sigaction cut_short; /* the previous action of SIGBUS */
 /* When this returns, the signal is raised again with its previous action. The SIGBUS of a mapping recurs by itself. */
 static void remove_unfinished(int signal_number, siginfo_t *info, void *context)
 {
+    (void)context;
     if (unfinished != NULL)
         unlink(unfinished);
     if (signal_number == SIGBUS)

@@ -100,6 +100,7 @@ int system_reserve(int file, off_t length)
 
 int system_open_scratch(const char *folder)
 {
+    (void)folder;
     return memfd_create("attn-lesson", MFD_CLOEXEC);
 }
 
@@ -113,6 +114,7 @@ bool system_path_by_descriptor(const char *folder, char path[PATH_MAX])
 bool system_program(const char *called, char path[PATH_MAX])
 {
     const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    (void)called;
     path[length > 0 ? length : 0] = '\0';
     return length > 0;
 }
@@ -134,12 +136,15 @@ unsigned system_processors(void)
 
 int system_open_unnamed(const char *folder, int *named)
 {
+    (void)folder;
     *named = -1;
     return -1;
 }
 
 int system_name(int named, const char *path)
 {
+    (void)named;
+    (void)path;
     errno = ENOSYS;
     return -1;
 }
@@ -170,6 +175,7 @@ int system_open_scratch(const char *folder)
 
 bool system_path_by_descriptor(const char *folder, char path[PATH_MAX])
 {
+    (void)folder;
     path[0] = '\0';
     return false;
 }
@@ -192,6 +198,8 @@ bool system_program(const char *called, char path[PATH_MAX])
 
 void system_prefer_large_pages(void *memory, size_t bytes)
 {
+    (void)memory;
+    (void)bytes;
 }
 
 unsigned system_processors(void)

@@ -3,11 +3,6 @@
 
 #include "base/text.h"
 
-bool build_said(const struct build *build, enum option_id id)
-{
-    return build->options->origin[id] != ORIGIN_DEFAULT;
-}
-
 const char *build_place(const struct build *build, enum option_id id, char *place, size_t size)
 {
     char name[BUILD_PLACE_BYTES];
@@ -25,7 +20,7 @@ const char *build_place(const struct build *build, enum option_id id, char *plac
 enum status build_take_dtype(const struct build *build, const struct file_tensor *tensor)
 {
     const enum dtype dtype = build->inputs->is_text ? tensor->stated : tensor->tensor.dtype;
-    if (build->options->origin[OPTION_DTYPE] == ORIGIN_DEFAULT && dtype_is_working(dtype))
+    if (!options_said(build->options, OPTION_DTYPE) && dtype_is_working(dtype))
         build->problem->rounding.dtype = dtype;
     return build_check_dtype(build);
 }

@@ -20,9 +20,6 @@ struct build {
 
 enum { BUILD_PLACE_BYTES = TEXT_PATH_BYTES + 64 };
 
-/* Whether the command line or the file gives the option. */
-bool build_said(const struct build *build, enum option_id id);
-
 /* "--heads", or "inputs.json: settings: heads" for a value from the file: the origin of an option's value for messages,
  * into place (size bytes); returns place. BUILD_PLACE brings its own buffer, valid to the end of the block. */
 const char *build_place(const struct build *build, enum option_id id, char *place, size_t size);

@@ -93,14 +93,14 @@ static void plan_norms(const struct build *build)
 {
     const struct options *options = build->options;
     struct parameters_plan *plan = &build->problem->plan;
-    const double eps = build_said(build, OPTION_NORM_EPS) ? options->norm_eps : -1;
-    plan->norms[NORM_INPUTS] = build_said(build, OPTION_NORM) ? options->norm : NORM_KIND_COUNT;
+    const double eps = options_said(options, OPTION_NORM_EPS) ? options->norm_eps : -1;
+    plan->norms[NORM_INPUTS] = options_said(options, OPTION_NORM) ? options->norm : NORM_KIND_COUNT;
     plan->norm_eps[NORM_INPUTS] = eps;
     for (int id = NORM_QUERY; id <= NORM_VALUE; id++) {
-        plan->norms[id] = id == NORM_VALUE                    ? options->value_norm
-                          : build_said(build, OPTION_QK_NORM) ? options->qk_norm
-                                                              : NORM_KIND_COUNT;
-        plan->norm_eps[id] = build_said(build, OPTION_QK_NORM_EPS) ? options->qk_norm_eps : eps;
+        plan->norms[id] = id == NORM_VALUE                        ? options->value_norm
+                          : options_said(options, OPTION_QK_NORM) ? options->qk_norm
+                                                                  : NORM_KIND_COUNT;
+        plan->norm_eps[id] = options_said(options, OPTION_QK_NORM_EPS) ? options->qk_norm_eps : eps;
     }
 }
 
@@ -137,7 +137,7 @@ static enum status plan_parameters(const struct build *build)
         .dtype = problem->rounding.dtype,
         .order = out_first ? order + 1 : order,
         .out_first = out_first,
-        .as_matrix = problem->parameters_only && options->origin[OPTION_AS] != ORIGIN_DEFAULT
+        .as_matrix = problem->parameters_only && options_said(options, OPTION_AS)
                          ? options->as == ORIENTATION_MATRIX
                          : !INIT_ROWS[options->init].transposed,
     };
@@ -196,7 +196,7 @@ enum status build_parameters(const struct build *build)
     if (!given)
         return parameters_draw(&problem->parameters, &problem->plan, &problem->drop.generator, build->arena,
                                build->error);
-    if (options->dropout > 0 && options->origin[OPTION_DROPOUT_SEED] == ORIGIN_DEFAULT)
+    if (options->dropout > 0 && !options_said(options, OPTION_DROPOUT_SEED))
         return parameters_pass(&problem->plan, &problem->drop.generator, build->error);
     return STATUS_OK;
 }

@@ -131,7 +131,7 @@ enum status build_sequences(const struct build *build, const struct build_pages 
     for (size_t i = 0; i < count; i++)
         for (int64_t query = queries[i]; query < queries[i + 1]; query++)
             of_query[query] = i;
-    const bool from_end = !build_said(build, OPTION_ALIGN) || build->options->align == ALIGN_BOTTOM_RIGHT;
+    const bool from_end = !options_said(build->options, OPTION_ALIGN) || build->options->align == ALIGN_BOTTOM_RIGHT;
     *sequences = (struct mask_sequences){count, queries, keys, of_query, from_end};
     problem->mask.offset = 0;
     return STATUS_OK;

@@ -59,7 +59,7 @@ static bool is_asked(const struct build *build, enum option_id id)
 {
     if (id == OPTION_ALIGN && build->inputs != NULL && build->inputs->empty_past)
         return false;
-    return OPTIONS[id].asked != NULL && build_said(build, id == OPTION_RANDOM_SEED ? OPTION_RANDOM : id);
+    return OPTIONS[id].asked != NULL && options_said(build->options, id == OPTION_RANDOM_SEED ? OPTION_RANDOM : id);
 }
 
 /* What to record of an option: its value, or the one used. */
@@ -92,7 +92,7 @@ enum status build_settings(const struct build *build)
     const bool projects = problem_projects(problem), computes = projects && !problem->parameters_only;
     const bool drops = !projects && (problem->drop.share > 0 || right->drop.share > 0),
                packed = !projects && problem->size.heads_packed;
-    const bool split = projects && problem->size.has_heads, seeded = build_said(build, OPTION_DROPOUT_SEED);
+    const bool split = projects && problem->size.has_heads, seeded = options_said(build->options, OPTION_DROPOUT_SEED);
     const struct record records[] = {
         {OPTION_SEED, projects || drops, AS_HELD, 0},
         {OPTION_SKIP, projects || drops, AS_HELD, 0},
@@ -102,7 +102,8 @@ enum status build_settings(const struct build *build)
         {OPTION_DROPOUT, drops, AS_HELD, 0},
         {OPTION_DROPOUT_SEED, drops && seeded, AS_HELD, 0},
         {OPTION_HEADS, split || packed, AS_WHOLE, problem->size.heads},
-        {OPTION_KV_HEADS, (split && build_said(build, OPTION_KV_HEADS)) || packed, AS_WHOLE, problem->size.kv_heads},
+        {OPTION_KV_HEADS, (split && options_said(build->options, OPTION_KV_HEADS)) || packed, AS_WHOLE,
+         problem->size.kv_heads},
         {OPTION_STACKED, split, AS_TRUTH, plan->stacked},
         {OPTION_QKV_BIAS, projects, AS_TRUTH, plan->qkv_bias},
         {OPTION_CAUSAL, !projects, AS_TRUTH, right->mask.causal},

@@ -38,7 +38,7 @@ bool build_changes_draws(const struct build *build, enum option_id id)
     const struct problem *problem = build->problem;
     if (id == OPTION_RNG)
         return rng_changes_draws(build);
-    return draws_parameters(problem) || (problem->drop.share > 0 && !build_said(build, OPTION_DROPOUT_SEED));
+    return draws_parameters(problem) || (problem->drop.share > 0 && !options_said(build->options, OPTION_DROPOUT_SEED));
 }
 
 static const char *why_no_draws(const struct build *build, enum option_id id, char *text)

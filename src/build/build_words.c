@@ -257,9 +257,9 @@ static enum status make_positions(const struct build *build, struct parameters_w
 {
     struct problem *problem = build->problem;
     struct tensor *positions = &problem->given.positions;
-    const enum add_positions how = build_said(build, OPTION_ADD_POSITIONS) ? build->options->add_positions
-                                   : words->positions.rank > 0             ? POSITIONS_LEARNED
-                                                                           : POSITIONS_OFF;
+    const enum add_positions how = options_said(build->options, OPTION_ADD_POSITIONS) ? build->options->add_positions
+                                   : words->positions.rank > 0                        ? POSITIONS_LEARNED
+                                                                                      : POSITIONS_OFF;
     const size_t shape[] = {problem->size.queries, problem->size.d_in};
     if (how == POSITIONS_OFF)
         return STATUS_OK;

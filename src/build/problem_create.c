@@ -276,8 +276,7 @@ static enum status check_length(const struct build *build)
 bool problem_asks_causal(const struct options *options, bool is_cross)
 {
     const enum causality causality = MECHANISMS[options->mechanism].causality;
-    if (causality == CAUSALITY_NEVER || causality == CAUSALITY_ALWAYS ||
-        options->origin[OPTION_CAUSAL] == ORIGIN_DEFAULT)
+    if (causality == CAUSALITY_NEVER || causality == CAUSALITY_ALWAYS || !options_said(options, OPTION_CAUSAL))
         return causality == CAUSALITY_ALWAYS || (causality == CAUSALITY_UNLESS_SAID && !is_cross);
     return options->causal;
 }
@@ -372,7 +371,7 @@ static enum status set_scale(const struct build *build)
 {
     struct problem *problem = build->problem;
     const struct options *options = build->options;
-    const double scale = build_said(build, OPTION_SCALE) ? options->scale : 1 / sqrt((double)problem->size.d_head);
+    const double scale = options_said(options, OPTION_SCALE) ? options->scale : 1 / sqrt((double)problem->size.d_head);
     problem->scaling.temperature = options->temperature;
     problem->scaling.factor = scale / options->temperature;
     problem->scaling.on_query = options->scale_on == SCALE_ON_QUERY;
@@ -400,7 +399,7 @@ static enum status choose_head(const struct build *build)
 {
     const struct options *options = build->options;
     struct problem *problem = build->problem;
-    if (!build_said(build, OPTION_HEAD))
+    if (!options_said(options, OPTION_HEAD))
         return STATUS_OK;
     if (options->head > problem->size.heads)
         return error_usage(build->error, "%s %zu is out of range; expected heads 1..%zu",
@@ -429,14 +428,15 @@ static enum status finish_problem(const struct build *build)
                            problem->given.others[problem->given.other_count - 1].name);
     if (options_format(options)->one_table && problem->given.is_cross && options->stages[0] == STAGE_INPUTS)
         return error_usage(build->error, "a .npy holds one table, but there are also key_inputs; write .safetensors");
-    problem->rounding.softmax_dtype =
-        build_said(build, OPTION_SOFTMAX_DTYPE) ? options->softmax_dtype : problem_stage_dtype(problem, STAGE_MASKED);
-    problem->drop.seeded = build_said(build, OPTION_DROPOUT_SEED);
+    problem->rounding.softmax_dtype = options_said(options, OPTION_SOFTMAX_DTYPE)
+                                          ? options->softmax_dtype
+                                          : problem_stage_dtype(problem, STAGE_MASKED);
+    problem->drop.seeded = options_said(options, OPTION_DROPOUT_SEED);
     if (problem->drop.seeded)
         torch_random_seed(&problem->drop.generator, options->rng, options->dropout_seed);
     problem->labels.first_query = first_query(problem);
     problem->chosen.explains_config = options->cell != NULL && strcmp(options->cell, "config") == 0;
-    problem->chosen.explains = build_said(build, OPTION_EXPLAIN) && !problem->chosen.explains_config;
+    problem->chosen.explains = options_said(options, OPTION_EXPLAIN) && !problem->chosen.explains_config;
     problem->chosen.has_cell = problem->chosen.explains && options->cell != NULL;
     problem->chosen.explains &= !options->animate; /* the picture walks to the cell */
     if (problem->chosen.explains_config && problem->layer == NULL)

@@ -47,11 +47,11 @@ enum status format_choose(struct options *options, struct error *error)
 {
     if (options->out == NULL)
         options->out = COMMANDS[options->command].out;
-    if (options->jsonl && options->origin[OPTION_FORMAT] == ORIGIN_DEFAULT) {
+    if (options->jsonl && !options_said(options, OPTION_FORMAT)) {
         options->format = FORMAT_JSON;
         options->origin[OPTION_FORMAT] = ORIGIN_COMMAND_LINE;
     }
-    if (options->origin[OPTION_FORMAT] != ORIGIN_DEFAULT)
+    if (options_said(options, OPTION_FORMAT))
         return STATUS_OK;
     options->format = COMMANDS[options->command].format;
     if (options->out == NULL)
@@ -82,7 +82,7 @@ static enum status check_count(const struct options *options, struct error *erro
 
 static enum status check_explain(const struct options *options, struct error *error)
 {
-    if (options->origin[OPTION_EXPLAIN] == ORIGIN_DEFAULT)
+    if (!options_said(options, OPTION_EXPLAIN))
         return STATUS_OK;
     if (options->heatmap)
         return error_usage(error, "--explain and --heatmap show a table in two ways; choose one of them");
@@ -124,14 +124,14 @@ static enum status check_picture(const struct options *options, struct error *er
 static enum status check_look(const struct options *options, struct error *error)
 {
     const struct format_row *format = options_format(options);
-    if (options->origin[OPTION_THEME] != ORIGIN_DEFAULT && !format->themed && !options->heatmap)
+    if (options_said(options, OPTION_THEME) && !format->themed && !options->heatmap)
         return error_usage(error,
                            "--theme applies to pictures and pages; expected --format svg or html, or --heatmap, got %s",
                            format->name);
-    if (options->origin[OPTION_SHAPE] != ORIGIN_DEFAULT && (!format->pictures || options->steps))
+    if (options_said(options, OPTION_SHAPE) && (!format->pictures || options->steps))
         return error_usage(error, "--shape applies to pictures of tables; expected --format svg%s, got %s",
                            options->steps ? " without --steps" : "", format->name);
-    if (options->origin[OPTION_POOL] != ORIGIN_DEFAULT && (!format->pictures || options->steps) && !options->heatmap)
+    if (options_said(options, OPTION_POOL) && (!format->pictures || options->steps) && !options->heatmap)
         return error_usage(error, "--pool applies to pictures of tables; expected --format svg, or --heatmap, got %s",
                            format->name);
     if (options->entropy && ((!format->pictures && !format->terminal) || options->steps))
@@ -141,7 +141,7 @@ static enum status check_look(const struct options *options, struct error *error
         return error_usage(error,
                            "--animate draws every step as SVG; expected --format svg without --steps or --stages%s%s",
                            format->animates ? "" : ", got ", format->animates ? "" : format->name);
-    const bool tall = options->origin[OPTION_SHAPE] != ORIGIN_DEFAULT && options->shape != SHAPE_WIDE;
+    const bool tall = options_said(options, OPTION_SHAPE) && options->shape != SHAPE_WIDE;
     const char *unwalked = options->grad != NULL ? "--grad"
                            : options->entropy    ? "--entropy"
                            : tall                ? "--shape tall"

@@ -76,7 +76,7 @@ static enum status check_diff(struct options *options, struct error *error)
         if (!stage_exists(options->stages[i]))
             return error_usage(error, "--stages: '%s' is not a stage; expected stages such as scores,weights",
                                stage_name(options->stages[i]));
-    if (options->origin[OPTION_PRECISION] == ORIGIN_DEFAULT)
+    if (!options_said(options, OPTION_PRECISION))
         options->precision = 1;
     return STATUS_OK;
 }
@@ -123,11 +123,11 @@ static enum status check_cases(struct options *options, struct error *error)
     if (options->file_count == 0)
         return error_usage(error, "cases needs a folder: type attn cases %sDIR", options->check ? "--check " : "");
     for (size_t i = 0; options->check && i < sizeof WRITTEN / sizeof WRITTEN[0]; i++)
-        if (options->origin[WRITTEN[i]] != ORIGIN_DEFAULT)
+        if (options_said(options, WRITTEN[i]))
             return error_usage(error, "--check takes the sizes from the folder; leave out --%s",
                                OPTIONS[WRITTEN[i]].name);
     for (size_t i = 0; !options->check && i < sizeof CHECKED / sizeof CHECKED[0]; i++)
-        if (options->origin[CHECKED[i]] != ORIGIN_DEFAULT)
+        if (options_said(options, CHECKED[i]))
             return error_usage(error, "--%s applies to --check; add --check", OPTIONS[CHECKED[i]].name);
     options->heads = options->heads > 0 ? options->heads : HEADS;
     if (options->kv_heads > 0 && options->heads % options->kv_heads != 0)
@@ -139,7 +139,7 @@ static enum status check_cases(struct options *options, struct error *error)
 /* A file's numbers give only one variant. */
 static enum status check_worksheet(struct options *options, struct error *error)
 {
-    if (options->origin[OPTION_PRECISION] == ORIGIN_DEFAULT)
+    if (!options_said(options, OPTION_PRECISION))
         options->precision = 2;
     if (options->variants == 1 || options->in == NULL)
         return STATUS_OK;
@@ -151,7 +151,7 @@ static enum status check_worksheet(struct options *options, struct error *error)
 bool options_read_inputs(const struct options *options)
 {
     return options->mechanism != MECHANISM_COUNT &&
-           (options->command != COMMAND_INIT || options->origin[OPTION_D_IN] == ORIGIN_DEFAULT);
+           (options->command != COMMAND_INIT || !options_said(options, OPTION_D_IN));
 }
 
 /* The file that the option reads, or NULL; the input is standard input by default. */
@@ -219,7 +219,7 @@ static enum status check_steps(const struct options *options, struct error *erro
                                             OPTION_MISTAKE,   OPTION_GRAD,    OPTION_HEAD};
     static const enum option_id OWN[] = {OPTION_PREFILL, OPTION_CHUNK};
     for (size_t i = 0; !options->steps && i < sizeof OWN / sizeof OWN[0]; i++)
-        if (options->origin[OWN[i]] != ORIGIN_DEFAULT)
+        if (options_said(options, OWN[i]))
             return error_usage(error, "--%s applies to --steps; add --steps", OPTIONS[OWN[i]].name);
     for (size_t i = 0; options->steps && i < sizeof OTHERS / sizeof OTHERS[0]; i++)
         if (options->origin[OTHERS[i]] == ORIGIN_COMMAND_LINE)
@@ -244,7 +244,7 @@ enum status option_check(struct options *options, struct error *error)
     }
     if (check_standard(options, error) != STATUS_OK)
         return error->status;
-    if (options->origin[OPTION_D_IN] != ORIGIN_DEFAULT && options->in != NULL)
+    if (options_said(options, OPTION_D_IN) && options->in != NULL)
         return error_usage(error, "--d-in and %.80s both give the width of the inputs; leave one out", options->in);
     if (options->random != NULL && options->in != NULL && !options->jsonl)
         return error_usage(error, "--random and %.80s both give the inputs; leave one out", options->in);

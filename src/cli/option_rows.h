@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The options, a row each. Parser, errors, help, completion and settings of files use these rows; options.h makes the
- * identifiers and the fields of struct options of them.
+/* The options of OPTION_FIELDS (options.h), a row each, for option_table.c only. Parser, errors, help, completion and
+ * settings of files use these rows.
  *
  *     ROW(identifier, field, kind, abilities, fields of struct option_row)
  *     NOT(identifier, other, abilities, fields of struct option_row)

@@ -118,7 +118,7 @@ enum status options_fact(struct options *options, const char *name, const char *
     const enum option_id id = find_setting(name);
     if (id == OPTION_COUNT)
         return unknown_setting(source, name, error);
-    if (options->origin[id] != ORIGIN_DEFAULT)
+    if (options_said(options, id))
         return STATUS_OK;
     snprintf(place, sizeof place, "%s: %s", source, name);
     options->origin[id] = ORIGIN_CHECKPOINT;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/case_features.h"
+#include "cli/option_rows.h"
 #include "cli/option_text.h"
 #include "cli/option_value.h"
 
@@ -46,6 +47,22 @@ static const char *format_word(size_t index)
 #define KIND_FILE .kind = OPTION_TEXT, .file = true
 #define KIND_LIST(words) .kind = OPTION_TEXT, .listed = (words)
 /* clang-format on */
+
+/* The type of the field. */
+#define TYPE_FLAG bool
+#define TYPE_WHOLE(from, to) uint64_t
+#define TYPE_REAL(from, below, words) double
+#define TYPE_CHOICE(type, list) type
+#define TYPE_AMONG(type, words) type
+#define TYPE_TEXT const char *
+#define TYPE_FILE const char *
+#define TYPE_LIST(words) const char *
+#define FITS(id, member, kind, ...)                                   \
+    static_assert(_Generic(((struct options *)0)->member, TYPE_##kind \
+                           : true, default                            \
+                           : false),                                  \
+                  "a field of another type");
+OPTION_ROWS(FITS, NOTHING)
 
 #define AS_ROW(id, member, as_kind, able, ...) \
     [OPTION_##id] = {.offset = offsetof(struct options, member), KIND_##as_kind, .abilities = (able), __VA_ARGS__},

@@ -6,7 +6,6 @@
 #include "base/output.h"
 #include "base/setting.h"
 #include "cli/command.h"
-#include "cli/option_rows.h"
 #include "model/format.h"
 #include "model/mask.h"
 #include "model/mistake.h"
@@ -51,8 +50,120 @@ enum case_layout { CASE_LAYOUTS(CHOICE_ID) };
 #define SHELLS(ROW) ROW(SHELL_BASH, "bash") ROW(SHELL_ZSH, "zsh") ROW(SHELL_FISH, "fish")
 enum shell { SHELLS(CHOICE_ID) };
 
+/* Every option: identifier, and its field in struct options, or the one that NOT negates. */
+/* clang-format off */
+#define OPTION_FIELDS(FIELD, NOT) \
+    FIELD(IN, in, const char *) \
+    FIELD(WEIGHTS, weights, const char *) \
+    FIELD(RANDOM, random, const char *) \
+    FIELD(RANDOM_SEED, random_seed, uint64_t) \
+    FIELD(WITHOUT, without, const char *) \
+    FIELD(SENTENCE, sentence, const char *) \
+    FIELD(TOKENS, tokens, const char *) \
+    FIELD(ADD_POSITIONS, add_positions, enum add_positions) \
+    FIELD(WITHOUT_HEADS, without_heads, const char *) \
+    FIELD(KEY_INPUTS, key_inputs, const char *) \
+    FIELD(MINE, mine, const char *) \
+    FIELD(BUDGET, budget, double) \
+    FIELD(GRAD, grad, const char *) \
+    FIELD(OUT, out, const char *) \
+    FIELD(FORMAT, format, enum format) \
+    FIELD(SEED, seed, uint64_t) \
+    FIELD(SKIP, skip, uint64_t) \
+    FIELD(INIT, init, enum init) \
+    FIELD(RNG, rng, enum torch_random_build) \
+    FIELD(D_OUT, d_out, uint64_t) \
+    FIELD(D_IN, d_in, uint64_t) \
+    FIELD(AS, as, enum orientation) \
+    FIELD(HEADS, heads, uint64_t) \
+    FIELD(KV_HEADS, kv_heads, uint64_t) \
+    FIELD(D_HEAD, d_head, uint64_t) \
+    FIELD(D_VALUE, d_value, uint64_t) \
+    FIELD(MAX_TOKENS, max_tokens, uint64_t) \
+    FIELD(CAN, can, const char *) \
+    FIELD(ONLY, only, const char *) \
+    FIELD(LAYOUT, layout, enum case_layout) \
+    FIELD(CHECK, check, bool) \
+    FIELD(NO_WHY, no_why, bool) \
+    FIELD(STACKED, stacked, bool) \
+    FIELD(QKV_BIAS, qkv_bias, bool) \
+    FIELD(DROPOUT, dropout, double) \
+    FIELD(DROPOUT_SEED, dropout_seed, uint64_t) \
+    FIELD(CONTEXT_LENGTH, context_length, uint64_t) \
+    FIELD(CAUSAL, causal, bool) \
+    NOT(NO_CAUSAL, causal) \
+    FIELD(ALIGN, align, enum align) \
+    FIELD(WINDOW, window, const char *) \
+    FIELD(PREFIX, prefix, uint64_t) \
+    FIELD(ATTENTION_CHUNK, attention_chunk, uint64_t) \
+    FIELD(SCALE, scale, double) \
+    FIELD(TEMPERATURE, temperature, double) \
+    FIELD(SOFTCAP, softcap, double) \
+    FIELD(TOKEN_TYPES, token_types, const char *) \
+    FIELD(MASK_TRUE, mask_true, enum mask_true) \
+    FIELD(EMPTY_ROW, empty_row, enum empty_row) \
+    FIELD(ROPE, rope, enum rope_kind) \
+    FIELD(ROPE_THETA, rope_theta, double) \
+    FIELD(ROPE_COLUMNS, rope_columns_text, const char *) \
+    FIELD(ROPE_SCALING, rope_scaling_text, const char *) \
+    FIELD(ROPE_AXES, rope_axes_text, const char *) \
+    FIELD(POSITIONS, positions, const char *) \
+    FIELD(QUERY_GROWTH, query_growth_text, const char *) \
+    FIELD(ALIBI, alibi, enum alibi) \
+    FIELD(SCALE_ON, scale_on, enum scale_on) \
+    FIELD(RESIDUAL, residual, bool) \
+    FIELD(NORM, norm, enum norm_kind) \
+    FIELD(NORM_EPS, norm_eps, double) \
+    FIELD(QK_NORM, qk_norm, enum norm_kind) \
+    FIELD(QK_NORM_EPS, qk_norm_eps, double) \
+    FIELD(VALUE_NORM, value_norm, enum norm_kind) \
+    FIELD(CLIP, clip, double) \
+    FIELD(RELATIVE_DISTANCE, relative_distance, uint64_t) \
+    FIELD(LAYER, layer, uint64_t) \
+    FIELD(MODULE, module, const char *) \
+    FIELD(CONFIG, config, const char *) \
+    FIELD(ADAPTER, adapter, const char *) \
+    FIELD(FAMILY, family, const char *) \
+    FIELD(PACKING, packing, enum packing) \
+    FIELD(MISTAKE, mistake_names, const char *) \
+    FIELD(QUERY, query, const char *) \
+    FIELD(HEAD, head, uint64_t) \
+    FIELD(STAGES, stages_text, const char *) \
+    FIELD(ATOL, atol, double) \
+    FIELD(RTOL, rtol, double) \
+    FIELD(BLANK, blank_text, const char *) \
+    FIELD(VARIANTS, variants, uint64_t) \
+    FIELD(ANSWERS, answers, bool) \
+    NOT(NO_ANSWERS, answers) \
+    FIELD(EXPLAIN, cell, const char *) \
+    FIELD(STEPS, steps, bool) \
+    FIELD(PREFILL, prefill, uint64_t) \
+    FIELD(CHUNK, chunk, uint64_t) \
+    FIELD(PRECISION, precision, uint64_t) \
+    FIELD(FULL, full, bool) \
+    FIELD(HEATMAP, heatmap, bool) \
+    FIELD(THEME, theme, enum theme) \
+    FIELD(ENTROPY, entropy, bool) \
+    FIELD(SHAPE, shape, enum picture_shape) \
+    FIELD(POOL, pool, enum pool) \
+    FIELD(ANIMATE, animate, bool) \
+    FIELD(NO_CAPTION, no_caption, bool) \
+    FIELD(COLOR, color, enum when) \
+    FIELD(DTYPE, dtype, enum dtype) \
+    FIELD(SOFTMAX_DTYPE, softmax_dtype, enum dtype) \
+    FIELD(ROUNDING, rounding, enum rounding) \
+    FIELD(PART, part_text, const char *) \
+    FIELD(THREADS, threads, uint64_t) \
+    FIELD(KERNEL, kernel, enum path) \
+    FIELD(PROGRESS, progress, enum when) \
+    FIELD(JSONL, jsonl, bool) \
+    FIELD(COMPLETION, completion, enum shell) \
+    FIELD(HELP, help, bool) \
+    FIELD(VERSION, version, bool)
+/* clang-format on */
+
 #define OPTION_ID(id, ...) OPTION_##id,
-enum option_id { OPTION_ROWS(OPTION_ID, OPTION_ID) OPTION_COUNT };
+enum option_id { OPTION_FIELDS(OPTION_ID, OPTION_ID) OPTION_COUNT };
 
 enum option_kind {
     OPTION_FLAG,     /* bool: stores true */
@@ -106,17 +217,8 @@ struct option_row {
     const char *elsewhere; /* message of a command that does not take it; or NULL */
 };
 
-/* The field of an option of each kind. */
-#define OPTION_FIELD(id, field, kind, ...) OPTION_TYPE_##kind field;
+#define OPTION_FIELD(id, field, type) type field;
 #define OPTION_NO_FIELD(...)
-#define OPTION_TYPE_FLAG bool
-#define OPTION_TYPE_WHOLE(from, to) uint64_t
-#define OPTION_TYPE_REAL(from, below, words) double
-#define OPTION_TYPE_CHOICE(type, list) type
-#define OPTION_TYPE_AMONG(type, words) type
-#define OPTION_TYPE_TEXT const char *
-#define OPTION_TYPE_FILE const char *
-#define OPTION_TYPE_LIST(words) const char *
 
 /* CHECKPOINT: a fact about a module. */
 enum origin { ORIGIN_DEFAULT, ORIGIN_CHECKPOINT, ORIGIN_FILE, ORIGIN_COMMAND_LINE };
@@ -129,7 +231,7 @@ struct options {
     size_t example;           /* example: its index in EXAMPLES */
     size_t lesson;            /* lesson: its number, from 1; 0: none */
     enum mechanism mechanism; /* of the command, or named by it, as in init; else MECHANISM_COUNT */
-    OPTION_ROWS(OPTION_FIELD, OPTION_NO_FIELD)
+    OPTION_FIELDS(OPTION_FIELD, OPTION_NO_FIELD)
     enum origin origin[OPTION_COUNT];
     int64_t window_left, window_right;                  /* --window; -1: unbounded */
     struct query_growth query_growth;                   /* --query-growth */
@@ -149,6 +251,12 @@ struct options {
     char **files;                   /* join: the parts; diff: A and B; --complete: all words */
     size_t file_count;
 };
+
+/* Whether the command line, a file or the checkpoint sets it. */
+static inline bool options_said(const struct options *options, enum option_id id)
+{
+    return options->origin[id] != ORIGIN_DEFAULT;
+}
 
 extern const struct option_row OPTIONS[OPTION_COUNT];
 

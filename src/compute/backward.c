@@ -275,6 +275,7 @@ static void add_rows(const struct block *block, const double *factors, const dou
 
 static void add_keys(void *context, size_t task, unsigned thread)
 {
+    (void)thread;
     const struct block *block = context;
     const struct problem *problem = &block->backward->problem;
     const struct tensor *held = block->backward->attention.held;

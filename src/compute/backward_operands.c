@@ -242,6 +242,7 @@ static void sigmoid_back(const struct backward_projection *job, size_t token, do
 
 static void token_back(void *context, size_t task, unsigned thread)
 {
+    (void)thread;
     const struct backward_projection *job = context;
     const struct problem *problem = job->problem;
     const size_t at = job->first + task, item = at / job->made->shape[2], row = at % job->made->shape[2];

@@ -34,6 +34,7 @@ struct adding {
 
 static void add_row(void *context, size_t row, unsigned thread)
 {
+    (void)thread;
     const struct adding *adding = context;
     const struct backward_product *product = adding->sums->products;
     for (; row >= product->gradient->weight.shape[0]; product++)

@@ -249,6 +249,7 @@ static size_t output_columns_of(const struct problem *problem)
 
 static void output_task(void *context, size_t i, unsigned thread)
 {
+    (void)thread;
     const struct row_stream *rows = context;
     const struct problem *problem = rows->problem;
     output_row(problem, rows->side_by_side + i * problem->size.heads * problem->size.d_value,

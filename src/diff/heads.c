@@ -71,7 +71,7 @@ enum status diff_meet_heads(const struct diff *diff, enum stage stage, const str
 enum status diff_choose_head(struct diff *diff)
 {
     const struct input_file *const files[] = {&diff->a.input, &diff->b.input};
-    diff->head = diff->options->origin[OPTION_HEAD] != ORIGIN_DEFAULT ? (size_t)diff->options->head : 0;
+    diff->head = options_said(diff->options, OPTION_HEAD) ? (size_t)diff->options->head : 0;
     for (size_t i = 0; i < 2; i++) {
         const char *text = input_file_setting(files[i], "head");
         const size_t head = text != NULL ? strtoul(text, NULL, 10) : 0;

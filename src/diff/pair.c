@@ -25,9 +25,9 @@ static struct compare_tolerance tolerance_of(const struct diff *diff, enum dtype
     const struct options *options = diff->options;
     return (struct compare_tolerance){
         .dtype = dtype,
-        .absolute = options->origin[OPTION_ATOL] != ORIGIN_DEFAULT ? options->atol : dtype_absolute_tolerance(dtype),
-        .relative = options->origin[OPTION_RTOL] != ORIGIN_DEFAULT ? options->rtol : dtype_relative_tolerance(dtype),
-        .given = options->origin[OPTION_ATOL] != ORIGIN_DEFAULT || options->origin[OPTION_RTOL] != ORIGIN_DEFAULT,
+        .absolute = options_said(options, OPTION_ATOL) ? options->atol : dtype_absolute_tolerance(dtype),
+        .relative = options_said(options, OPTION_RTOL) ? options->rtol : dtype_relative_tolerance(dtype),
+        .given = options_said(options, OPTION_ATOL) || options_said(options, OPTION_RTOL),
     };
 }
 

@@ -233,7 +233,7 @@ static void (*const REPORTS[FORMAT_COUNT])(const struct report *report) = {FORMA
 enum status write_diff(const struct options *options, const struct diff *diff, struct output *output,
                        struct error *error)
 {
-    const bool said = options->origin[OPTION_PRECISION] != ORIGIN_DEFAULT;
+    const bool said = options_said(options, OPTION_PRECISION);
     char bytes[OPTION_LINE_BYTES];
     struct text why = text_begin(bytes, sizeof bytes);
     const struct report report = {.diff = diff,

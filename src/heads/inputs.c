@@ -52,7 +52,7 @@ static enum status take_layer(struct heads *heads, const struct input_file *file
 static enum status take_file(struct heads *heads, const char *path, struct arena *arena, struct error *error)
 {
     const struct options *options = &heads->options;
-    const bool asked = options->origin[OPTION_LAYER] != ORIGIN_DEFAULT;
+    const bool asked = options_said(options, OPTION_LAYER);
     struct input_file file;
     bool found = false;
     size_t layer;
@@ -134,7 +134,7 @@ static enum status read_layers(struct heads *heads, struct listing *listing, str
         file->source = NULL;
         heads->given--;
     }
-    if (heads->given == 0 && why[0] == '\0' && options->origin[OPTION_LAYER] != ORIGIN_DEFAULT)
+    if (heads->given == 0 && why[0] == '\0' && options_said(options, OPTION_LAYER))
         return error_usage(error, "%.80s: no hidden states of layer %zu", source, (size_t)options->layer);
     if (heads->given == 0)
         return error_usage(error, "%.80s: no hidden states of a layer that attn computes%s%s", source,

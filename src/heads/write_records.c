@@ -50,6 +50,7 @@ static void write_field(struct json *json, bool csv, const struct field *field, 
 
 void heads_json(const struct heads *heads, const struct options *options, int precision, struct output *output)
 {
+    (void)options, (void)precision;
     struct json json = {.output = output};
     json_begin(&json);
     json_text(&json, "words", heads->words);
@@ -66,6 +67,7 @@ void heads_json(const struct heads *heads, const struct options *options, int pr
 
 void heads_csv(const struct heads *heads, const struct options *options, int precision, struct output *output)
 {
+    (void)options, (void)precision;
     for (size_t i = 0; i < FIELD_COUNT; i++)
         output_print(output, "%s%s", i > 0 ? "," : "", FIELDS[i].name);
     for (const struct head_line *line = heads->lines; line != NULL; line = line->next)

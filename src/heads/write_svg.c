@@ -64,8 +64,7 @@ static void draw_head(struct output *output, const struct heads *heads, const st
 
 void heads_svg(const struct heads *heads, const struct options *options, int precision, struct output *output)
 {
-    const enum theme theme =
-        options->origin[OPTION_THEME] != ORIGIN_DEFAULT ? options->theme : FORMATS[options->format].theme;
+    const enum theme theme = options_said(options, OPTION_THEME) ? options->theme : FORMATS[options->format].theme;
     struct svg_palette palette = {0};
     char bytes[WORDS_BYTES], name[NAME_BYTES], number[64];
     struct text words = text_begin(bytes, sizeof bytes);
@@ -127,7 +126,7 @@ enum status heads_write(const struct heads *heads, const struct options *options
                                                         [FORMAT_CSV] = heads_csv,
                                                         [FORMAT_SVG] = heads_svg,
                                                         [FORMAT_HTML] = heads_html};
-    const bool said = options->origin[OPTION_PRECISION] != ORIGIN_DEFAULT;
+    const bool said = options_said(options, OPTION_PRECISION);
     WRITERS[options->format](heads, options, said ? (int)options->precision : 2, output);
     return output_close(output);
 }

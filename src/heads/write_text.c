@@ -102,6 +102,7 @@ void heads_text(const struct heads *heads, const struct options *options, int pr
     const bool layered = heads->layers != NULL;
     char bytes[512 + TABLE_TEXT_LABEL_BYTES];
     struct text text = text_begin(bytes, sizeof bytes);
+    (void)options;
     wrap_words(&(struct wrap){.output = output, .columns = WRAP_COLUMNS, .indent = 2}, heads->words);
     output_print(output, "\n\n%s  head", layered ? "layer" : " ");
     for (int measure = 0; measure < HEAD_MEASURES; measure++)

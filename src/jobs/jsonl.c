@@ -171,6 +171,7 @@ static bool run_job(struct stream *stream, struct jsonl_job *job)
 
 static void run_jobs(void *context, size_t task, unsigned thread)
 {
+    (void)thread;
     struct stream *stream = context;
     while (!atomic_load(&stream->stopped) && run_job(stream, &stream->jobs[task]))
         continue;

@@ -527,6 +527,7 @@ static void open_task(void *context, size_t slot, unsigned thread)
 {
     const struct plan *plan = context;
     const struct place place = place_of(plan, plan->rest + slot, slot);
+    (void)thread;
     open_place(plan, &place);
 }
 
@@ -542,6 +543,7 @@ static void close_task(void *context, size_t slot, unsigned thread)
 {
     const struct plan *plan = context;
     const struct place place = place_of(plan, plan->rest + slot, slot);
+    (void)thread;
     close_place(plan, &place);
 }
 

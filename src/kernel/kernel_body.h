@@ -272,11 +272,13 @@ static void pack_query(const void *query, size_t count, size_t d, double factor,
 /* This kernel packs no keys. */
 static size_t no_bytes(size_t d, size_t d_v)
 {
+    (void)d, (void)d_v;
     return 0;
 }
 
 static void load_nothing(const struct kernel_keys *keys)
 {
+    (void)keys;
 }
 
 #define JOINED(left, right, end) left##right##end

@@ -36,7 +36,7 @@ static enum status add_options(const struct reading *reading, struct layer_facts
 {
     char name[64], text[OPTION_TEXT_BYTES];
     for (size_t i = 0; i < ID_COUNT; i++) {
-        if (!reading_is_told(reading, IDS[i]))
+        if (!options_said(reading->options, IDS[i]))
             continue;
         options_setting_name(IDS[i], name, sizeof name);
         const char *setting = arena_copy(reading->arena, name, reading->error);
@@ -290,7 +290,7 @@ static enum status read_module(struct reading *reading, struct layer *layer)
 
 bool layer_takes_norm_after(enum mistake id)
 {
-    return id == MISTAKE_LAYER_NORM_AFTER || id == MISTAKE_LAYER_OUT_NORMED;
+    return id == MISTAKE_LAYER_NORM_AFTER || id == MISTAKE_LAYER_NORM_AFTER_WEIGHT || id == MISTAKE_LAYER_OUT_NORMED;
 }
 
 /* Reads the layer with a mistake of it alone, or without (NULL): the norm after attention, an adapter or quantised
@@ -299,7 +299,7 @@ static enum status read_one(struct layer *layer, const struct options *options, 
                             struct arena *arena, struct error *error)
 {
     struct reading reading;
-    const size_t number = options->origin[OPTION_LAYER] == ORIGIN_DEFAULT ? MODULE_NO_LAYER : (size_t)options->layer;
+    const size_t number = options_said(options, OPTION_LAYER) ? (size_t)options->layer : MODULE_NO_LAYER;
     struct layer_module module;
     struct naming_row naming;
     *layer = (struct layer){0};
@@ -331,7 +331,7 @@ static enum status read_one(struct layer *layer, const struct options *options, 
 static const struct part {
     enum mistake id;
     const char *tensors[2], *end;
-    const char *settings[6];
+    const char *settings[9];
 } PARTS[] = {
     {MISTAKE_LAYER_QUERY, .tensors = {"W_query"}},
     {MISTAKE_LAYER_KEY, .tensors = {"W_key"}},
@@ -344,7 +344,8 @@ static const struct part {
     {MISTAKE_LAYER_SINKS, .tensors = {"sinks"}},
     {MISTAKE_LAYER_WINDOW, .settings = {"window"}},
     {MISTAKE_LAYER_ROPE, .settings = {"rope", "rope_theta", "rope_columns", "rope_scaling", "rope_axes"}},
-    {MISTAKE_LAYER_KIND, .settings = {"window", "rope", "rope_theta", "rope_columns", "rope_scaling", "rope_axes"}},
+    {MISTAKE_LAYER_KIND, .settings = {"window", "attention_chunk", "rope", "rope_theta", "rope_columns", "rope_scaling",
+                                      "rope_axes", "qk_norm", "query_growth"}},
 };
 
 /* Its part; NULL: all of the layer. */
@@ -386,7 +387,7 @@ static bool is_of_part(const struct part *part, const char *name)
 static bool take_part(struct layer *layer, const struct layer *other, const struct part *part)
 {
     bool differs = false;
-    for (size_t i = 0; i < 5 && part->settings[i] != NULL; i++)
+    for (size_t i = 0; i < sizeof part->settings / sizeof part->settings[0] && part->settings[i] != NULL; i++)
         differs = take_setting(&layer->facts, &other->facts, part->settings[i]) || differs;
     for (size_t i = 0; i < layer->weights.tensor_count; i++) {
         struct file_tensor *own = &layer->weights.tensors[i];

@@ -13,11 +13,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-bool reading_is_told(const struct reading *reading, enum option_id id)
-{
-    return reading->options->origin[id] != ORIGIN_DEFAULT;
-}
-
 /* Finds a config of that name next to the checkpoint; *path: NULL where there is none. */
 static enum status find_config(const struct reading *reading, const char *name, const char **path)
 {
@@ -149,7 +144,7 @@ static const char *said(const struct reading *reading, const struct layer_facts 
                         const char *setting)
 {
     const struct layer_fact *fact = layer_facts_find(facts, setting);
-    if (reading_is_told(reading, id))
+    if (options_said(reading->options, id))
         return id == OPTION_HEADS ? "--heads" : "--kv-heads";
     return fact != NULL && fact->source == FACT_CONFIG ? fact->key : NULL;
 }
@@ -162,9 +157,8 @@ enum status reading_heads(const struct reading *reading, const struct layer_modu
     if (config_family(&reading->config, module->part, asked_family(reading, module), family, reading->error) ||
         config_heads(&reading->config, *family, &place, reading->arena, facts, reading->error))
         return reading->error->status;
-    plan->heads = reading_is_told(reading, OPTION_HEADS) ? (size_t)options->heads : number_of(facts, "heads");
-    plan->kv_heads =
-        reading_is_told(reading, OPTION_KV_HEADS) ? (size_t)options->kv_heads : number_of(facts, "kv_heads");
+    plan->heads = options_said(options, OPTION_HEADS) ? (size_t)options->heads : number_of(facts, "heads");
+    plan->kv_heads = options_said(options, OPTION_KV_HEADS) ? (size_t)options->kv_heads : number_of(facts, "kv_heads");
     plan->heads_said = said(reading, facts, OPTION_HEADS, "heads");
     plan->kv_heads_said = said(reading, facts, OPTION_KV_HEADS, "kv_heads");
     plan->gated = (*family)->gate == FAMILY_GATE_IN_QUERY;
@@ -172,7 +166,7 @@ enum status reading_heads(const struct reading *reading, const struct layer_modu
     plan->permuted = reading->gguf != NULL && reading->gguf->permuted;
     if ((*family)->packing != NULL && plan->packing != PACKING_SEPARATE && reading->checkpoint.gguf == NULL)
         plan->packing = strcmp((*family)->packing, "groups") == 0 ? PACKING_GROUPS : PACKING_BLOCKS;
-    if (reading_is_told(reading, OPTION_PACKING))
+    if (options_said(options, OPTION_PACKING))
         plan->packing = options->packing;
     return STATUS_OK;
 }

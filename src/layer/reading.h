@@ -29,9 +29,6 @@ enum status reading_begin(struct reading *reading, const struct options *options
                           struct error *error);
 void reading_end(struct reading *reading);
 
-/* Whether the command line or a file sets the option. */
-bool reading_is_told(const struct reading *reading, enum option_id id);
-
 /* The family of a module's part, and its heads; 0 query heads where unknown. */
 enum status reading_heads(const struct reading *reading, const struct layer_module *module,
                           const struct family_row **family, struct unpack_plan *plan, struct layer_facts *facts);

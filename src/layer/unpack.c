@@ -133,6 +133,7 @@ static size_t ungroup(const struct unpacking *unpacking, size_t each, size_t i)
 /* In each group pieces 0, 2, 4, ... are the first half, and the others the second. */
 static size_t to_halves(const struct unpacking *unpacking, size_t each, size_t i)
 {
+    (void)unpacking;
     return i / each * each + i % each / 2 + i % 2 * (each / 2);
 }
 

@@ -66,6 +66,15 @@ CHANGE_BY(LAYER_NORM_AFTER)
     return reason != NULL ? reason : recipe_make_gate(recipe, gate_sigmoid, NULL);
 }
 
+CHANGE_BY(LAYER_NORM_AFTER_WEIGHT)
+{
+    struct norm *norm = &problem->parameters.norms[NORM_INPUTS];
+    const struct tensor bias = norm->bias;
+    const char *reason = change_LAYER_NORM_AFTER(recipe, problem, mask, form);
+    norm->bias = bias;
+    return bias.rank == 0 ? "the norm has no bias" : reason;
+}
+
 CHANGE_BY(LAYER_OUT_NORMED)
 {
     const char *reason = take_norm_after(recipe, &recipe->result_norm, problem_columns(problem, STAGE_OUTPUT));

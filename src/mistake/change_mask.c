@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+mistake_change change_SOFTMAX_HEADS, change_SOFTMAX_ITEMS;
+
 static const char OF_ONE_SEQUENCE[] = "it needs a single sequence, and there are several";
 
 /* Adds a rule, over all keys of an item. */
@@ -99,6 +101,15 @@ CHANGE_BY(MASK_PACKED_GROUPS)
                : move_queries(recipe, (struct recipe_rule){0}, ", masked by the rows of heads in groups");
 }
 
+/* The diagonal, but for the only key of a causal first query. */
+static bool is_own(const struct recipe_mask *mask, size_t query, size_t key)
+{
+    return (int64_t)key == (int64_t)query + mask->mask.offset && (key > 0 || !mask->mask.causal);
+}
+
+CHANGE(MASK_DIAGONAL,
+       add_rule(recipe, (struct recipe_rule){.forbids = is_own}, ", -inf where key = query, but for the first"))
+
 /* --- fill -------------------------------------------------------------------------------------------------------- */
 
 /* Lets all keys take part from here on; later stages are made as usual. */
@@ -145,6 +156,13 @@ CHANGE_BY(FILL_LARGE)
 {
     recipe->fill = form == 0 ? 1e9 : INFINITY;
     return fill(recipe, form == 0 ? ", 1e9 where masked" : ", infinity where masked");
+}
+
+CHANGE_BY(FILL_ACROSS)
+{
+    const char *reason = (form == 0 ? change_SOFTMAX_HEADS : change_SOFTMAX_ITEMS)(recipe, problem, mask, form);
+    recipe->fill = -1e9;
+    return reason != NULL ? reason : fill(recipe, ", -1e9 where masked");
 }
 
 CHANGE_BY(FILL_NO_KEEPDIM)

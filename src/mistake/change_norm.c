@@ -20,7 +20,8 @@ enum norm_change {
     MEAN_SUBTRACTED,
     OTHER_EPS,
     UNBIASED,
-    OF_SUM
+    OF_SUM,
+    ROOT_MISSING
 };
 
 /* Replaces one kind with another. */
@@ -69,6 +70,9 @@ static const char *change(struct norm *norm, enum norm_change change, double for
         break;
     case OF_SUM:
         norm->of_sum = true;
+        break;
+    case ROOT_MISSING:
+        norm->no_root = true;
         break;
     }
     return NULL;
@@ -202,6 +206,17 @@ ANY_NORM(MEAN_SUBTRACTED, MEAN_SUBTRACTED)
 ANY_NORM(EPS, OTHER_EPS)
 ANY_NORM(UNBIASED, UNBIASED)
 ANY_NORM(OF_SUM, OF_SUM)
+ANY_NORM(ROOT_MISSING, ROOT_MISSING)
+
+CHANGE_BY(QK_NORM_BEFORE_ROPE)
+{
+    if (!operand_norm_is_last(problem, PROJECTION_QUERY))
+        return "the norm comes before the rotation, or there is none";
+    for (int id = NORM_QUERY; id <= NORM_KEY; id++)
+        problem->parameters.norms[id].last = false;
+    recipe->changed_steps |= OF_QUERY | OF_KEY;
+    return NULL;
+}
 
 CHANGE_BY(QK_NORM_AFTER_ROPE)
 {

@@ -247,8 +247,6 @@ CHANGE_BY(SPLIT_NOT_TRANSPOSED)
         return "nothing is split into heads";
     if (problem->drop.share > 0)
         return "there is dropout";
-    if (problem->masks && (problem->size.heads != problem->size.keys || problem->size.heads != problem->size.queries))
-        return "the mask is not as large as a table of heads";
     recipe->attends_heads = true;
     return recipe_makes(recipe, STAGE_CONTEXT, "of each token, whose heads attend to each other");
 }
@@ -272,6 +270,9 @@ CHANGE_BY(MERGE_VIEW)
 
 CHANGE(MERGE_INTERLEAVED, merge(recipe, RECIPE_MERGE_INTERLEAVED, "columns of the heads in turn"))
 CHANGE(MERGE_REVERSED, merge(recipe, RECIPE_MERGE_REVERSED, "heads side by side, the last one first"))
+
+CHANGE(MERGE_ADDED, form == 0 ? merge(recipe, RECIPE_MERGE_MEAN, "the mean of the heads, for each head")
+                              : merge(recipe, RECIPE_MERGE_SUM, "the sum of the heads, for each head"))
 
 static const char NO_OUT[] = "there is no out_proj";
 
@@ -443,7 +444,8 @@ CHANGE_BY(GATE_VIEW)
 static const char *group(struct recipe *recipe, enum recipe_groups kind, const char *scores, const char *context)
 {
     const struct problem *problem = &recipe->problem;
-    if (problem->size.kv_heads == 1 || problem->size.kv_heads == problem->size.heads)
+    if (problem->size.kv_heads == 1 ||
+        (problem->size.kv_heads == problem->size.heads && kind != RECIPE_GROUPS_FIRST))
         return "heads do not share key and value";
     if (scores != NULL) {
         recipe->groups[PROJECTION_KEY] = kind;
@@ -462,8 +464,13 @@ static const char TILED_KEY[] = "query . key^T of head modulo heads of key",
 CHANGE(GROUPS_TILED, group(recipe, RECIPE_GROUPS_TILED, TILED_KEY, TILED_VALUE))
 CHANGE(GROUPS_KEY_TILED, group(recipe, RECIPE_GROUPS_TILED, TILED_KEY, NULL))
 CHANGE(GROUPS_VALUE_TILED, group(recipe, RECIPE_GROUPS_TILED, NULL, TILED_VALUE))
-CHANGE(GROUPS_FIRST, group(recipe, RECIPE_GROUPS_FIRST, "query . key^T of the first head of key",
-                           "weights . value of the first head of value"))
+
+static const char FIRST_KEY[] = "query . key^T of the first head of key",
+                  FIRST_VALUE[] = "weights . value of the first head of value";
+
+CHANGE(GROUPS_FIRST, group(recipe, RECIPE_GROUPS_FIRST, FIRST_KEY, FIRST_VALUE))
+CHANGE(GROUPS_KEY_FIRST, group(recipe, RECIPE_GROUPS_FIRST, FIRST_KEY, NULL))
+CHANGE(GROUPS_VALUE_FIRST, group(recipe, RECIPE_GROUPS_FIRST, NULL, FIRST_VALUE))
 
 /* --- bits -------------------------------------------------------------------------------------------------------- */
 

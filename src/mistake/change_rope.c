@@ -202,9 +202,17 @@ static const char *turn(struct recipe *recipe, enum recipe_turn kind, const char
 
 #define BOTH_BY(how) ", " how, ", " how
 
-CHANGE(ROPE_MIXED, problem->rotation.rope.kind == ROPE_PAIRS_TO_HALVES
-                       ? "pairs are written as halves"
-                       : turn(recipe, RECIPE_TURN_MIXED, BOTH_BY("rotated by the angles of other columns")))
+/* The forms: angles of other columns, or other columns with the right angles. */
+CHANGE_BY(ROPE_MIXED)
+{
+    const enum rope_kind kind = problem->rotation.rope.kind;
+    if (kind == ROPE_PAIRS_TO_HALVES)
+        return "pairs are written as halves";
+    if (form == 1 && kind != ROPE_NONE)
+        read_as(recipe, kind == ROPE_PAIRS ? ROPE_HALF : ROPE_PAIRS);
+    return turn(recipe, RECIPE_TURN_MIXED, BOTH_BY("rotated by the angles of other columns"));
+}
+
 CHANGE(ROPE_MINUS_MISSING, turn(recipe, RECIPE_TURN_PLUS, BOTH_BY("rotated without a minus")))
 CHANGE(ROPE_BY_HEADS, problem->size.heads == 1
                           ? "there is one head"
@@ -301,19 +309,36 @@ CHANGE(ROPE_PAST_MISSING, problem->rotation.past == 0 ? "there is no past"
 
 static const char ONE_AXIS[] = "all axes have the same positions";
 
-/* Gives each axis the coordinates of another one, or (ROPE_AXES) the numbers of the tokens. */
+/* The first time of the picture of a row, whose neighbours have the same time; 0 for other rows. */
+static double picture_start(const double *coordinates, size_t row, size_t rows, double before)
+{
+    const double *time = coordinates + row * ROPE_AXES;
+    const bool same = row > 0 && time[-ROPE_AXES] == time[0], next = row + 1 < rows && time[ROPE_AXES] == time[0];
+    return !same && !next ? 0 : same && before > 0 ? before : time[0];
+}
+
+enum { FROM_0 = 9 };
+
+/* Gives each axis the coordinates of another one, or (ROPE_AXES) the numbers of the tokens; FROM_0: height and width of
+ * a picture begin at 0. */
 CHANGE_BY(ROPE_AXES_ROWS)
 {
     static const size_t FROM[][ROPE_AXES] = {{0, 2, 1}, {1, 0, 2}, {2, 1, 0}, {1, 2, 0}, {2, 0, 1},
-                                             {0, 0, 0}, {1, 1, 1}, {2, 2, 2}, {3, 3, 3}};
+                                             {0, 0, 0}, {1, 1, 1}, {2, 2, 2}, {3, 3, 3}, {0, 1, 2}};
     const struct rope_settings *right = &problem->rotation.settings;
     const size_t count = ROPE_AXES * (problem->size.keys - problem->rotation.past);
     double *others = arena_allocate(recipe->arena, count, sizeof *others, recipe->error);
+    const size_t rows = count / ROPE_AXES;
+    double start = 0;
     for (size_t i = 0; i < count && others != NULL && right->coordinates != NULL; i++) {
         const size_t own = i % ROPE_AXES, axis = FROM[(size_t)form][own], row = i / ROPE_AXES;
         if (axis < ROPE_AXES && axis != own && !right->axes.has[axis])
             return "positions lack an axis";
         others[i] = axis < ROPE_AXES ? right->coordinates[row * ROPE_AXES + axis] : (double)row;
+        if (form == FROM_0 && own == 0)
+            start = picture_start(right->coordinates, row, rows, start);
+        else if (form == FROM_0)
+            others[i] -= start;
     }
     if (right->coordinates == NULL)
         return ONE_AXIS;

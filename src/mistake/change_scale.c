@@ -115,20 +115,62 @@ static void view_keys(const struct attention_row *row, const struct recipe *reci
     dtype_round(problem_stage_dtype(row->problem, STAGE_SCORES), row->stages[STAGE_SCORES], keys);
 }
 
-static const char *score(struct recipe *recipe, recipe_row *make, const char *formula)
+static void score_0(const struct attention_row *row, const struct recipe *recipe)
+{
+    (void)recipe;
+    memset(row->stages[STAGE_SCORES], 0, row->problem->size.keys * sizeof(double));
+}
+
+static void multiply_sums(const struct attention_row *row, const struct recipe *recipe)
+{
+    const size_t d = row->problem->size.d_head, keys = row->problem->size.keys;
+    double of_query = 0;
+    (void)recipe;
+    for (size_t c = 0; c < d; c++)
+        of_query += row->stages[STAGE_QUERY][c];
+    for (size_t j = 0; j < keys; j++) {
+        double of_key = 0;
+        for (size_t c = 0; c < d; c++)
+            of_key += key_number(row, j, c);
+        row->stages[STAGE_SCORES][j] = of_query * of_key;
+    }
+    dtype_round(problem_stage_dtype(row->problem, STAGE_SCORES), row->stages[STAGE_SCORES], keys);
+}
+
+/* As torch.round, halves to the even digit; in the dtype, before the softcap. */
+static void round_scaled(const struct attention_row *row, const struct recipe *recipe)
+{
+    const double power = pow(10, (double)recipe->digits);
+    double *scaled = row->stages[STAGE_SCALED];
+    stage_make(row, STAGE_SCALED);
+    for (size_t j = 0; j < row->problem->size.keys; j++)
+        scaled[j] = rint(scaled[j] * power) / power;
+    dtype_round(problem_stage_dtype(row->problem, STAGE_SCALED), scaled, row->problem->size.keys);
+}
+
+static const char *score(struct recipe *recipe, enum stage stage, recipe_row *make, const char *formula)
 {
     return recipe->problem.rounding.when == ROUNDING_OPERATIONS ? "--rounding operations has no scores"
-                                                                : recipe_makes_by(recipe, STAGE_SCORES, make, formula);
+                                                                : recipe_makes_by(recipe, stage, make, formula);
 }
 
 CHANGE_BY(SCORES_COSINE)
 {
     if (form == 0)
         scale_by(recipe, problem->scaling.temperature);
-    return score(recipe, cosine, "query . key^T over their lengths");
+    return score(recipe, STAGE_SCORES, cosine, "query . key^T over their lengths");
 }
 
-CHANGE(SCORES_KEY_VIEW, score(recipe, view_keys, "query . key, its numbers read on as d x tokens"))
+CHANGE(SCORES_KEY_VIEW, score(recipe, STAGE_SCORES, view_keys, "query . key, its numbers read on as d x tokens"))
+CHANGE(SCORES_ZERO, score(recipe, STAGE_SCORES, score_0, "0 for every key"))
+CHANGE(SCORES_OF_SUMS, score(recipe, STAGE_SCORES, multiply_sums, "the sum of query x the sum of key"))
+
+CHANGE_BY(SCALE_ROUNDED)
+{
+    recipe->digits = form;
+    return problem->scaling.on_query ? "the query has the scale"
+                                     : score(recipe, STAGE_SCALED, round_scaled, "scores x scale, rounded");
+}
 
 /* --- softcap ----------------------------------------------------------------------------------------------------- */
 

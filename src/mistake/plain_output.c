@@ -14,11 +14,25 @@ static size_t source_of(const struct plain *plain, size_t row, size_t column)
 {
     const size_t heads = plain->problem->size.heads, d = plain->problem->size.d_value, rows = plain->row_count;
     const size_t head = column / d, c = column % d;
+    if (plain->recipe->merge > RECIPE_MERGE_REVERSED) /* of the first head */
+        return row * d + c;
     const size_t sources[] = {[RECIPE_MERGE_HEADS] = (head * rows + row) * d + c,
                               [RECIPE_MERGE_VIEW] = row * heads * d + column,
                               [RECIPE_MERGE_INTERLEAVED] = (column % heads * rows + row) * d + column / heads,
                               [RECIPE_MERGE_REVERSED] = ((heads - 1 - head) * rows + row) * d + c};
     return sources[plain->recipe->merge];
+}
+
+/* A number of the heads side by side. */
+static double joined(const struct plain *plain, const double *contexts, size_t row, size_t column)
+{
+    const enum recipe_merge merge = plain->recipe->merge;
+    const size_t heads = merge > RECIPE_MERGE_REVERSED ? plain->problem->size.heads : 1;
+    const double *first = contexts + source_of(plain, row, column);
+    double sum = 0;
+    for (size_t head = 0; head < heads; head++)
+        sum += first[head * plain->row_count * plain->problem->size.d_value];
+    return merge == RECIPE_MERGE_MEAN ? sum / (double)heads : sum;
 }
 
 /* Loads the columns of out_proj that trials share. */
@@ -73,7 +87,7 @@ enum status plain_output(struct plain *plain)
         for (size_t i = 0; i < some && side_by_side != NULL; i++) {
             const double *contexts = plain->stages[STAGE_CONTEXT] + (first + i) / rows * rows * width;
             for (size_t column = 0; column < width; column++)
-                side_by_side[i * width + column] = contexts[source_of(plain, (first + i) % rows, column)];
+                side_by_side[i * width + column] = joined(plain, contexts, (first + i) % rows, column);
             problem_gate_heads(problem, (first + i) / rows * problem->size.queries + plain->rows[(first + i) % rows],
                                side_by_side + i * width);
         }
@@ -147,10 +161,12 @@ static void attend_heads(const struct plain *plain, const struct tensor operands
 {
     const struct problem *problem = plain->problem;
     const size_t heads = problem->size.heads, tokens = problem->size.queries, token = plain->rows[row];
+    const enum recipe_groups *groups = plain->recipe->groups;
     double query, key, value;
     for (size_t head = 0; head < heads; head++) {
         double *context = plain->stages[STAGE_CONTEXT] + plain_row(plain, item, head, row) * problem->size.d_value;
-        const size_t end = problem->masks ? head + 1 : heads; /* with as many heads as tokens */
+        const bool fits = heads == tokens && heads == problem->size.keys; /* else the mask is left out */
+        const size_t end = problem->masks && fits ? head + 1 : heads;
         double sum = 0;
         for (size_t other = 0; other < end; other++) {
             weights[other] = 0;
@@ -158,7 +174,8 @@ static void attend_heads(const struct plain *plain, const struct tensor operands
                 tensor_load(&operands[PROJECTION_QUERY],
                             ((item * heads + head) * tokens + token) * problem->size.d_head + c, 1, &query);
                 tensor_load(&operands[PROJECTION_KEY],
-                            ((item * heads + other) * tokens + token) * problem->size.d_head + c, 1, &key);
+                            ((item * heads + (groups[PROJECTION_KEY] == RECIPE_GROUPS_FIRST ? 0 : other)) * tokens +
+                             token) * problem->size.d_head + c, 1, &key);
                 weights[other] += query * key;
             }
             sum += weights[other] = exp(weights[other] * problem->scaling.factor);
@@ -167,7 +184,8 @@ static void attend_heads(const struct plain *plain, const struct tensor operands
         for (size_t other = 0; other < end; other++)
             for (size_t c = 0; c < problem->size.d_value; c++) {
                 tensor_load(&operands[PROJECTION_VALUE],
-                            ((item * heads + other) * tokens + token) * problem->size.d_value + c, 1, &value);
+                            ((item * heads + (groups[PROJECTION_VALUE] == RECIPE_GROUPS_FIRST ? 0 : other)) * tokens +
+                             token) * problem->size.d_value + c, 1, &value);
                 context[c] += weights[other] / sum * value;
             }
     }

@@ -7,12 +7,10 @@
 #include <stddef.h>
 #include <string.h>
 
-#define ROW(id, ...) mistake_change change_##id;
-#include "model/mistake_rows.h"
-#define ROW(id, ...) [MISTAKE_##id] = change_##id,
-static mistake_change *const CHANGES[MISTAKE_COUNT] = {
-#include "model/mistake_rows.h"
-};
+#define DECLARE(id) mistake_change change_##id;
+#define ENTRY(id) [MISTAKE_##id] = change_##id,
+MISTAKE_IDS(DECLARE)
+static mistake_change *const CHANGES[MISTAKE_COUNT] = {MISTAKE_IDS(ENTRY)};
 
 const char *recipe_makes(struct recipe *recipe, enum stage stage, const char *formula)
 {

@@ -46,7 +46,14 @@ enum recipe_split {
     RECIPE_SPLIT_NONE,        /* one head of all columns */
 };
 
-enum recipe_merge { RECIPE_MERGE_HEADS, RECIPE_MERGE_VIEW, RECIPE_MERGE_INTERLEAVED, RECIPE_MERGE_REVERSED };
+enum recipe_merge {
+    RECIPE_MERGE_HEADS,
+    RECIPE_MERGE_VIEW,
+    RECIPE_MERGE_INTERLEAVED,
+    RECIPE_MERGE_REVERSED,
+    RECIPE_MERGE_MEAN,
+    RECIPE_MERGE_SUM
+};
 
 enum recipe_groups { RECIPE_GROUPS_NEXT, RECIPE_GROUPS_TILED, RECIPE_GROUPS_FIRST };
 
@@ -129,6 +136,7 @@ struct recipe {
     bool too_large;                /* a number of the job does not fit the dtype */
     bool caps_masked;              /* the softcap comes after the mask */
     recipe_row *rows[STAGE_COUNT]; /* NULL: stage_make */
+    double digits;                 /* that scaled keeps after the point */
     double fill;                   /* what a forbidden score becomes; minus infinity: right */
     double added;                  /* to a forbidden score, in place of that; 0: nothing */
     bool unmasks;                  /* every key has a weight that counts, whatever the mask says */

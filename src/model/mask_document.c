@@ -54,6 +54,7 @@ static void reason(const struct mask *mask, const struct mask_query *query, size
                    struct text *text)
 {
     const int64_t *ids = given(mask)->ids + list(mask, query->item);
+    (void)who;
     text_add(text, "key %zu is in document %lld", key + 1, (long long)ids[key]);
 }
 

@@ -16,6 +16,7 @@ static struct mask_reach sequence_reach(const struct mask *mask, const struct ma
 static void sequence_reason(const struct mask *mask, const struct mask_query *query, size_t key, const char *who,
                             struct text *text)
 {
+    (void)mask, (void)query, (void)key, (void)who;
     text_add(text, "the key is in another sequence");
 }
 
@@ -37,6 +38,7 @@ static struct mask_reach length_reach(const struct mask *mask, const struct mask
 static void length_reason(const struct mask *mask, const struct mask_query *query, size_t key, const char *who,
                           struct text *text)
 {
+    (void)who;
     text_add(text, "key %zu > length %lld", key + 1, (long long)mask->lengths[query->item]);
 }
 

@@ -16,17 +16,20 @@ static bool causal_applies(const struct mask *mask)
 
 static struct mask_reach causal_reach(const struct mask *mask, const struct mask_query *query)
 {
+    (void)mask;
     return (struct mask_reach){INT64_MIN, larger(query->position + 1, query->lifted.end)};
 }
 
 static void causal_rule(const struct mask *mask, const struct mask_words *words, struct text *text)
 {
+    (void)mask;
     text_add(text, "key > %s%s", words->query, words->unless_after);
 }
 
 static void causal_reason(const struct mask *mask, const struct mask_query *query, size_t key, const char *who,
                           struct text *text)
 {
+    (void)mask;
     text_add(text, "key %zu > %s %lld", key + 1, who, (long long)query->position + 1);
 }
 
@@ -144,6 +147,7 @@ static struct mask_reach chunk_reach(const struct mask *mask, const struct mask_
 
 static void chunk_rule(const struct mask *mask, const struct mask_words *words, struct text *text)
 {
+    (void)words;
     text_add(text, "key is in another block of %lld", (long long)chunk_size(mask));
 }
 

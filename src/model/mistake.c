@@ -14,6 +14,13 @@ const struct mistake_row MISTAKES[MISTAKE_COUNT] = {
 #include "model/mistake_rows.h"
 };
 
+#define ROW(id, ...) ROW_OF_##id,
+enum {
+#include "model/mistake_rows.h"
+    ROWS
+};
+_Static_assert((int)ROWS == (int)MISTAKE_COUNT, "each id of mistake.h has a row");
+
 struct slot_row {
     const char *name;
     enum stage first;

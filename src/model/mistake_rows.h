@@ -6,7 +6,8 @@
  *
  * The first line has the flags and, if they fit, the section and what may hide the mistake; then the sentence and the
  * fixes, a line each.
- * The file of its slot in src/mistake/ has what a mistake changes. */
+ * The file of its slot in src/mistake/ has what a mistake changes. Only mistake.c includes the rows, so that a changed
+ * sentence recompiles one file; mistake.h has the identifiers. */
 /* clang-format off */
 ROW(SCALE_MISSING, SCALE, .name = "scale-missing", .any_seed = true, .unseen = "the scale is 1",
     .sentence = "the scores are not divided by sqrt(d_head)",
@@ -83,6 +84,12 @@ ROW(SCALE_NEGATIVE, SCALE, .name = "scale-negative", .any_seed = true,
     .pytorch = "attn_scores / keys.shape[-1]**0.5, without a minus",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # not -q",
     .c = "s[i][j] = dot(q[i], k[j], d) / sqrt(d), not -dot(...)")
+ROW(SCALE_ROUNDED, SCALE, .name = "scale-rounded", .alone = true, .section = "attn: The mechanism",
+    .sentence = "the scores are rounded to a few digits before softmax",
+    .pytorch = "torch.softmax(scaled, dim=-1), not of torch.round(scaled, decimals=2)",
+    .numpy = "w = softmax(s)  # not softmax(np.round(s, 2))",
+    .c = "keep s[i][j] in full; round what you print", .number = "digits after the point", .to = 9, .usual = 2,
+    .whole = true, .unseen = "no score has more digits")
 #define SOFTMAX_NUMPY .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)"
 ROW(SOFTMAX_QUERIES, SOFTMAX, .name = "softmax-queries",
     .sentence = "softmax runs over the queries, not over the keys of a row",
@@ -207,6 +214,11 @@ ROW(MASK_PACKED_GROUPS, MASK, .name = "mask-packed-groups", .any_seed = true, .s
     .numpy = "i = np.arange(T * group)[:, None] // group  # for (T, group) rows",
     .c = "position = row / group, for row = i * group + h % group",
     .unseen = "the mask allows those keys, too")
+ROW(MASK_DIAGONAL, MASK, .name = "mask-diagonal", .any_seed = true,
+    .sentence = "the own key of each query is masked, but for a first query with no other",
+    .pytorch = "attn_scores without fill_diagonal_(-torch.inf)",
+    .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(d)  # no np.fill_diagonal(s, -np.inf)",
+    .c = "key i is allowed for query i, too")
 ROW(FILL_ZERO, FILL, .name = "fill-zero", .unseen = "no score is masked",
     .sentence = "masked scores become about 0, not minus infinity, so their keys get weight",
     .pytorch = "attn_scores.masked_fill_(mask.bool(), -torch.inf), not 0, nor -1e-9",
@@ -241,6 +253,12 @@ ROW(FILL_ADDED, FILL, .name = "fill-added",
     .numpy = "s = np.where(masked, -np.inf, s)  # not s + masked",
     .c = "if (masked(i, j)) s[i][j] = -INFINITY, not s[i][j] += masked(i, j)",
     .number = "the number that is added", .from = -10000, .to = 10000, .usual = 1)
+ROW(FILL_ACROSS, FILL, .name = "fill-across",
+    .sentence = "softmax runs over heads or items, where masked keys share the weight evenly",
+    .pytorch = "torch.softmax(scaled, dim=-1), not dim=1 or dim=0; masked_fill with -torch.inf",
+    .c = "for each h and i, max and sum run over j of s[h][i][j], -INFINITY where masked", SOFTMAX_NUMPY,
+    .section = "attn-lessons: Softmax goes along the rows", .unseen = "no score is masked",
+    .forms = MISTAKE_FORMS("heads", "items"))
 ROW(WINDOW_LEFT_PLUS_1, WINDOW, .name = "window-left-plus-1", .any_seed = true,
     .sentence = "the window reaches back by one key too many",
     .pytorch = "i - j <= L, with i = torch.arange(T)[:, None] and j = torch.arange(T)",
@@ -500,6 +518,16 @@ ROW(SCORES_KEY_VIEW, SCORES, .name = "scores-key-view",
     .pytorch = "queries @ keys.transpose(-2, -1), not keys.reshape(d, num_tokens)",
     .numpy = "s = q @ k.swapaxes(-1, -2)  # not k.reshape(d, T)",
     .c = "column c of key j is k[j * d + c], not k[c * T + j]")
+ROW(SCORES_ZERO, SCORES, .name = "scores-zero", .any_seed = true, .section = "attn-lessons: Softmax",
+    .sentence = "no score counts: each row is the plain mean of its allowed values",
+    .pytorch = "attn_scores = queries @ keys.transpose(-2, -1), not torch.zeros(T, T)",
+    .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(d)  # not np.zeros((T, T))",
+    .c = "s[i][j] = dot(q[i], k[j], d) / sqrt(d), not 0", .unseen = "all scores of a row are equal")
+ROW(SCORES_OF_SUMS, SCORES, .name = "scores-of-sums", .unseen = "a head has one column",
+    .sentence = "each score is the sum of the query times the sum of the key, no dot product",
+    .pytorch = "torch.einsum('id,jd->ij', queries, keys), not 'id,je->ij'",
+    .numpy = "s = np.einsum('id,jd->ij', q, k)  # not 'id,je->ij'",
+    .c = "s[i][j] += q[i][c] * k[j][c]: one loop over c, not one for each")
 ROW(ROLES_QUERY_KEY_SWAPPED, ROLES, .name = "roles-query-key-swapped",
     .sentence = "queries and keys are swapped",
     .pytorch = "queries @ keys.transpose(-2, -1), not keys @ queries.transpose(-2, -1)",
@@ -656,6 +684,12 @@ ROW(MERGE_REVERSED, MERGE, .name = "merge-reversed",
     .pytorch = "torch.cat([head(x) for head in self.heads], dim=-1), in that order",
     .numpy = "context = context.swapaxes(0, 1).reshape(T, H * d)  # not context[::-1]",
     .c = "out[i][h * d + c] = context[h][i][c], not context[H - 1 - h][i][c]")
+ROW(MERGE_ADDED, MERGE, .name = "merge-added", .unseen = "there is one head",
+    .sentence = "the heads are added or averaged, not joined, and each gets the result",
+    .pytorch = "torch.cat([head(x) for head in self.heads], dim=-1), not their mean",
+    .numpy = "context = context.swapaxes(0, 1).reshape(T, H * d)  # not context.mean(0)",
+    .c = "out[i][h * d + c] = context[h][i][c], not the mean over h",
+    .forms = MISTAKE_FORMS("mean", "sum"))
 ROW(OUT_MISSING, OUT, .name = "out-missing",
     .sentence = "out_proj is left out: the joined heads are the output",
     .pytorch = "context_vec = self.out_proj(context_vec)",
@@ -753,6 +787,16 @@ ROW(GROUPS_FIRST, GROUPS, .name = "groups-first", .unseen = "there is one head o
     .pytorch = "keys.repeat_interleave(num_heads // kv_heads, 1), not [:, :1]; same for values",
     .numpy = "k, v = (np.repeat(x, H // H_kv, axis=0) for x in (k, v))  # not k[:1]",
     .c = "head h reads k[h / (H / H_kv)], not k[0]; same for v")
+ROW(GROUPS_KEY_FIRST, GROUPS, .name = "groups-key-first", .alone = true, .unseen = "there is one head of key",
+    .sentence = "all query heads read the keys of the first head, but their own values",
+    .pytorch = "queries @ keys.transpose(-2, -1), not keys[:, :1]",
+    .numpy = "s = q @ k.swapaxes(-1, -2)  # not k[:1]",
+    .c = "head h reads the keys of its own head, not k[0]")
+ROW(GROUPS_VALUE_FIRST, GROUPS, .name = "groups-value-first", .alone = true, .unseen = "there is one head of value",
+    .sentence = "all query heads read the values of the first head, but their own keys",
+    .pytorch = "attn_weights @ values, not values[:, :1]",
+    .numpy = "context = w @ v  # not v[:1]",
+    .c = "head h reads the values of its own head, not v[0]")
 ROW(PACKING_GROUPS, PACKING, .name = "packing-groups",
     .sentence = "a packed weight is read in groups, but it stores all queries, then all keys",
     .pytorch = "q, k, v = qkv.split([H * d, H_kv * d, H_kv * d], dim=-1), then .view",
@@ -837,6 +881,11 @@ ROW(NORM_OF_SUM, NORM, .name = "norm-of-sum", .alone = true,
     .pytorch = "x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps), not F.normalize(x)",
     .numpy = "x / np.sqrt((x**2).mean(-1, keepdims=True) + eps)  # not np.linalg.norm(x)",
     .c = "sqrt(squares / d + eps), not sqrt(squares + eps)")
+ROW(NORM_ROOT_MISSING, NORM, .name = "norm-root-missing", .alone = true,
+    .sentence = "the norm divides by the mean of squares, not by its root",
+    .pytorch = "x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps), not x / (... + eps)",
+    .numpy = "x / np.sqrt((x**2).mean(-1, keepdims=True) + eps)  # not without np.sqrt",
+    .c = "x[c] / sqrt(squares / d + eps), not x[c] / (squares / d + eps)")
 ROW(NORM_ADDED, NORM, .name = "norm-added",
     .sentence = "the inputs are normed, though no norm was asked for",
     .pytorch = "self.attention(x), not self.attention(self.norm(x))",
@@ -868,6 +917,11 @@ ROW(QK_NORM_AFTER_ROPE, QK_NORM, .name = "qk-norm-after-rope", .unseen = "all we
     .pytorch = "q_norm and k_norm first, apply_rotary_pos_emb after them",
     .numpy = "q, k = rotate(norm(q)), rotate(norm(k))  # not norm(rotate(q))",
     .c = "rotate(norm(q[h][i])), not norm(rotate(q[h][i])); same for k")
+ROW(QK_NORM_BEFORE_ROPE, QK_NORM, .name = "qk-norm-before-rope", .unseen = "all weights of the norm are equal",
+    .sentence = "query and key are normed first, then rotated; this model rotates first",
+    .pytorch = "apply_rotary_pos_emb first, query_layernorm and key_layernorm after it",
+    .numpy = "q, k = norm(rotate(q)), norm(rotate(k))  # not rotate(norm(q))",
+    .c = "norm(rotate(q[h][i])), not rotate(norm(q[h][i])); same for k")
 ROW(QK_NORM_ALL_HEADS, QK_NORM, .name = "qk-norm-all-heads",
     .sentence = "one norm covers all heads of a token, not one norm per head",
     .pytorch = "q_norm(q.view(b, T, num_heads, head_dim)): split first, then norm",
@@ -925,6 +979,11 @@ ROW(QK_NORM_OF_SUM, QK_NORM, .name = "qk-norm-of-sum", .alone = true,
     .pytorch = "self.q_norm(query_states), an RMSNorm, not F.normalize(query_states)",
     .numpy = "q / np.sqrt((q**2).mean(-1, keepdims=True) + eps)  # not np.linalg.norm(q)",
     .c = "sqrt(squares / d + eps), not sqrt(squares + eps)")
+ROW(QK_NORM_ROOT_MISSING, QK_NORM, .name = "qk-norm-root-missing", .alone = true,
+    .sentence = "the norms of query and key divide by the mean of squares, not by its root",
+    .pytorch = "q * torch.rsqrt(q.pow(2).mean(-1, keepdim=True) + eps), not q / (... + eps)",
+    .numpy = "q / np.sqrt((q**2).mean(-1, keepdims=True) + eps)  # not without np.sqrt",
+    .c = "q[c] / sqrt(squares / d + eps), not q[c] / (squares / d + eps)")
 ROW(QK_NORM_LATENT_MISSING, QK_NORM, .name = "qk-norm-latent-missing",
     .sentence = "the latent rows behind query, key and value are not normed",
     .pytorch = "self.kv_b_proj(self.kv_a_layernorm(compressed_kv)); same for the query",
@@ -1064,7 +1123,8 @@ ROW(ROPE_MIXED, ROPE, .name = "rope-mixed", .unseen = "there is one pair",
     .sentence = "cosines are laid out for halves and columns rotated in pairs, or the reverse",
     .pytorch = "halves: cat((freqs, freqs), -1); pairs: freqs.repeat_interleave(2, -1)",
     .numpy = "np.concatenate([cos, cos], -1) for halves, np.repeat(cos, 2, -1) for pairs",
-    .c = "x[i] and x[i + n / 2] have angle i, or x[2 * i] and x[2 * i + 1]")
+    .c = "x[i] and x[i + n / 2] have angle i, or x[2 * i] and x[2 * i + 1]",
+    .forms = MISTAKE_FORMS("cosines", "columns"))
 ROW(ROPE_MINUS_MISSING, ROPE, .name = "rope-minus-missing", .unseen = "every position is 0",
     .sentence = "rotate_half has no minus: cat((x2, x1)), not cat((-x2, x1))",
     .pytorch = "torch.cat((-x2, x1), dim=-1), not torch.cat((x2, x1), dim=-1)",
@@ -1144,7 +1204,7 @@ ROW(ROPE_AXES_ROWS, ROPE, .name = "rope-axes-rows",
     .numpy = "positions = np.stack([time, height, width])",
     .c = "angle = position[axis of pair i] * frequency[i]; time is 0, height 1, width 2",
     .unseen = "all axes have the same positions",
-    .forms = MISTAKE_FORMS("twh", "htw", "wht", "hwt", "wth", "ttt", "hhh", "www", "tokens"))
+    .forms = MISTAKE_FORMS("twh", "htw", "wht", "hwt", "wth", "ttt", "hhh", "www", "tokens", "from-0"))
 ROW(ROPE_AXES_PAIRS, ROPE, .name = "rope-axes-pairs",
     .sentence = "pairs of columns take other axes than the sections of the model say",
     .pytorch = "mrope_section counts pairs: in blocks, or in turn if mrope_interleaved",
@@ -1357,12 +1417,17 @@ ROW(LAYER_NORM, LAYER, .name = "layer-norm",
 #define NORMS_AFTER                                                                                               \
     MISTAKE_FORMS("post_attention_layernorm", "pre_feedforward_layernorm", "post_feedforward_layernorm", "ln_2", \
                   "ln2", "norm2", "norm_2", "layernorm_after", "layer_norm2", "final_layer_norm", "ffn_norm",     \
-                  "mlp_norm", "mlp_ln")
+                  "mlp_norm", "mlp_ln", "ln_mlp", "pre_mlp_layernorm", "pre_ff_layernorm")
 ROW(LAYER_NORM_AFTER, LAYER, .name = "layer-norm-after", .section = "attn-layer: Positions and norms",
     .sentence = "the norm of the inputs is the one after attention",
     .pytorch = "self.self_attn(self.input_layernorm(x)), not self.post_attention_layernorm",
     .numpy = "x = norm(x, tensors['input_layernorm.weight'])",
     .c = "attention uses input_layernorm, the MLP post_attention_layernorm", .forms = NORMS_AFTER)
+ROW(LAYER_NORM_AFTER_WEIGHT, LAYER, .name = "layer-norm-after-weight", .section = "attn-layer: Positions and norms",
+    .sentence = "the norm of the inputs has its own bias, but the weight of a later norm",
+    .pytorch = "F.layer_norm(x, (d,), input_layernorm.weight, input_layernorm.bias)",
+    .numpy = "x = norm(x, tensors['ln_1.weight'], tensors['ln_1.bias'])",
+    .c = "weight and bias both of input_layernorm", .forms = NORMS_AFTER)
 ROW(LAYER_OUT_NORMED, LAYER, .name = "layer-out-normed", .section = "attn-layer: Positions and norms",
     .sentence = "the output is normed by a norm after attention",
     .pytorch = "a hook on layer.self_attn, not one on layer.post_attention_layernorm",
@@ -1642,10 +1707,4 @@ ROW(GRAD_ROPE_FORWARDS, GRAD, .name = "grad-rope-forwards",
     .c = "a = da * cos + db * sin; b = db * cos - da * sin, for each pair")
 /* clang-format on */
 #undef CU_SEQLENS
-#undef SOFTMAX_NUMPY
-#undef NOT_TRANSPOSED
-#undef BIAS_OF
-#undef ALIBI_NUMPY
-#undef BITS_C
-#undef IN_FLOAT
 #undef ROW

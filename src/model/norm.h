@@ -27,5 +27,6 @@ struct norm {
     struct tensor weight, bias; /* rank 0: none */
     bool last;                  /* RMS of query or key after its rotation: the same, but the weights come last */
     bool left_out, twice;       /* mistakes: rows stay unchanged, or are normed again; */
-    bool of_sum, less_1;        /* squares are summed, or divided by one less than their number */
+    bool of_sum, less_1;        /* squares are summed, or divided by one less than their number; */
+    bool no_root;               /* or not the root of their mean divides */
 };

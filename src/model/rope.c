@@ -183,6 +183,7 @@ static void scale_proportional(const struct plan *plan)
 
 static double attention_none(const struct rope_scaling *scaling)
 {
+    (void)scaling;
     return 1;
 }
 

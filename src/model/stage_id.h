@@ -1,17 +1,72 @@
 /* SPDX-License-Identifier: MIT */
-/* The identifiers of the stages of attention, in order, and queries on the table of stages.h. */
+/* The stages of attention in order: the identifier of each, the name of its functions (src/stage/), and queries on the
+ * table of stages.h. */
 #pragma once
-
-#include "model/stage_rows.h"
 
 #include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define STAGE_ID(id, ...) STAGE_##id,
+/* clang-format off */
+#define STAGE_IDS(STAGE) \
+    STAGE(POSITIONS, positions) \
+    STAGE(EMBEDDED, embedded) \
+    STAGE(NORMED, normed) \
+    STAGE(PROJECTED_QUERY, projected_query) \
+    STAGE(NORMED_QUERY, normed_query) \
+    STAGE(PROJECTED_KEY, projected_key) \
+    STAGE(NORMED_KEY, normed_key) \
+    STAGE(PROJECTED_VALUE, projected_value) \
+    STAGE(QUERY, query) \
+    STAGE(KEY, key) \
+    STAGE(VALUE, value) \
+    STAGE(GATE, gate) \
+    STAGE(SCORES, scores) \
+    STAGE(SCALED, scaled) \
+    STAGE(CAPPED, capped) \
+    STAGE(MASKED, masked) \
+    STAGE(WEIGHTS, weights) \
+    STAGE(DROPPED, dropped) \
+    STAGE(CONTEXT, context) \
+    STAGE(OUTPUT, output) \
+    STAGE(RESIDUAL, residual) \
+    STAGE(LOGITS, logits) \
+    STAGE(PROBABILITIES, probabilities) \
+    STAGE(LSE, lse) \
+    STAGE(ENTROPY, entropy) \
+    STAGE(PRESENT_KEY, present_key) \
+    STAGE(PRESENT_VALUE, present_value) \
+    STAGE(GRAD_LOGITS, grad_logits) \
+    STAGE(GRAD_RESIDUAL, grad_residual) \
+    STAGE(GRAD_OUTPUT, grad_output) \
+    STAGE(GRAD_CONTEXT, grad_context) \
+    STAGE(GRAD_GATE, grad_gate) \
+    STAGE(GRAD_VALUE, grad_value) \
+    STAGE(GRAD_DROPPED, grad_dropped) \
+    STAGE(GRAD_WEIGHTS, grad_weights) \
+    STAGE(GRAD_MASKED, grad_masked) \
+    STAGE(GRAD_CAPPED, grad_capped) \
+    STAGE(GRAD_SCALED, grad_scaled) \
+    STAGE(GRAD_SCORES, grad_scores) \
+    STAGE(GRAD_QUERY, grad_query) \
+    STAGE(GRAD_KEY, grad_key) \
+    STAGE(GRAD_SINKS, grad_sinks) \
+    STAGE(GRAD_ALIBI_SLOPES, grad_alibi_slopes) \
+    STAGE(GRAD_ATTN_MASK, grad_attn_mask) \
+    STAGE(GRAD_NORMED_QUERY, grad_normed_query) \
+    STAGE(GRAD_NORMED_KEY, grad_normed_key) \
+    STAGE(GRAD_PROJECTED_QUERY, grad_projected_query) \
+    STAGE(GRAD_PROJECTED_KEY, grad_projected_key) \
+    STAGE(GRAD_PROJECTED_VALUE, grad_projected_value) \
+    STAGE(GRAD_INPUTS, grad_inputs) \
+    STAGE(GRAD_KEY_INPUTS, grad_key_inputs) \
+    STAGE(GRAD_PARAMETERS, grad_parameters)
+/* clang-format on */
+
+#define STAGE_ID(id, functions) STAGE_##id,
 enum stage {
-    STAGE_ROWS(STAGE_ID) STAGE_COUNT,
+    STAGE_IDS(STAGE_ID) STAGE_COUNT,
     /* Names of --stages that are no stages. */
     STAGE_INPUTS = STAGE_COUNT,
     STAGE_KEY_INPUTS,

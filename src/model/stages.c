@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/stages.h"
 
-#include "base/libm.h"
 #include "base/suggest.h"
+#include "model/stage_rows.h"
 
 #include <string.h>
 
-#define STAGE_FIELDS(id, word, ...) [STAGE_##id] = {.name = #word, __VA_ARGS__},
+#define STAGE_FIELDS(id, ...) [STAGE_##id] = {__VA_ARGS__},
 const struct stage_row STAGES[STAGE_NAMES + 1] = {
     STAGE_ROWS(STAGE_FIELDS)[STAGE_INPUTS] = {.name = "inputs", .columns = STAGE_COLUMNS_D_IN},
     [STAGE_KEY_INPUTS] = {.name = "key_inputs", .columns = STAGE_COLUMNS_D_KEY_IN},

@@ -21,6 +21,7 @@ WHERE(scales_scores, !problem->scaling.on_query)
 WHERE(rotates, problem->rotation.rope.kind != ROPE_NONE)
 WHERE(has_factor, rotates(problem) && (problem->rotation.settings.scaling.kind == ROPE_SCALING_NONE ||
                                        problem->rotation.settings.scaling.factor > 0))
+WHERE(has_old, rotates(problem) && problem->rotation.settings.scaling.old > 0)
 WHERE(has_positions, problem->mask.sequences.count == 0 && problem->mask.images == NULL)
 WHERE(sees_later_keys, has_positions(problem) && !problem->mask.causal)
 WHERE(has_offset, has_positions(problem) && problem->mask.lengths == NULL && problem->masks)
@@ -63,6 +64,8 @@ static const struct tunable SETTINGS[] = {
     {"rope theta", rotates, NUMBER(rotation.settings.theta), .none = NAN, .first = 50, .last = 5e8, .by = 1.6, ROTATED},
     {"factor of the rope scaling", has_factor, NUMBER(rotation.settings.scaling.factor), .none = 0, .first = 0.5,
      .last = 128, .by = 1.4, ROTATED},
+    {"original length of the rope scaling", has_old, NUMBER(rotation.settings.scaling.old), .none = NAN, .first = 8,
+     .last = 1e6, .by = 1.4, ROTATED},
     {"ALiBi slope", has_positions, ARRAY(mask.alibi_slopes, OBSERVE_HEAD), .none = 0, .first = 0x1p-11, .last = 4,
      .by = 2},
     {"sink", any, ARRAY(mask.sinks, OBSERVE_HEAD), .none = -INFINITY, .span = BY_STEP, .first = -8, .last = 12, .by = 2},

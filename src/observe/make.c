@@ -113,11 +113,12 @@ static const struct observe_table *take_inputs(struct observing *observing)
 {
     const struct tensor *inputs = &observing->observed->problem->given.inputs;
     struct observe_table *table = arena_allocate(observing->arena, 1, sizeof *table, observing->error);
-    if (inputs->rank != 3 || table == NULL)
+    const size_t rank = inputs->rank;
+    if (rank < 2 || rank > 3 || table == NULL)
         return NULL;
     *table = (struct observe_table){
         STAGE_INPUTS,
-        {inputs->shape[0], 1, inputs->shape[1], inputs->shape[2]},
+        {rank == 3 ? inputs->shape[0] : 1, 1, inputs->shape[rank - 2], inputs->shape[rank - 1]},
         {NULL},
         arena_allocate(observing->arena, tensor_count(inputs), sizeof(double), observing->error)};
     if (table->numbers != NULL)

@@ -194,34 +194,47 @@ void observe_groups(struct observing *observing)
 
 /* --- a norm behind the stage ------------------------------------------------------------------------------------- */
 
-/* Rows of the right numbers, normed without a weight. */
-static const double *norm_rows(const struct observing *observing, struct norm norm)
+/* The norm of rows, without a weight. */
+static double *norm_rows(const struct observing *observing, const double *rows, struct norm norm)
 {
     const size_t columns = observing->observed->right.size[OBSERVE_COLUMN];
-    const double *right = observing->observed->right.numbers;
     double *normed = observing->rooms[2];
     for (size_t first = 0; first < observing->count; first += columns) {
-        const struct norm_terms terms = norm_terms(&norm, right + first, columns);
+        const struct norm_terms terms = norm_terms(&norm, rows + first, columns);
         for (size_t i = first; i < first + columns; i++)
-            normed[i] = (right[i] - terms.mean) * terms.factor;
+            normed[i] = (rows[i] - terms.mean) * terms.factor;
     }
     return normed;
 }
 
-/* The rows are normed, and each column has a weight, as by a norm after attention. */
-void observe_normed(struct observing *observing)
+/* The table is `plus` and these rows, normed; each column may have a weight, and a bias, which the last row shows. */
+static bool find_norm(struct observing *observing, const double *rows, const double *plus, const char *words)
 {
-    enum { LEAST = 4 }; /* fewer columns are any numbers with weights */
+    enum { LEAST = 4 }; /* fewer columns or rows are any numbers with weights and biases */
     static const double EPS[] = {0, 1e-6, 1e-5};
-    for (int way = 0; way < 12 && observing->observed->right.size[OBSERVE_COLUMN] >= LEAST; way++) {
+    const size_t columns = observing->observed->right.size[OBSERVE_COLUMN], last = observing->count - columns;
+    const double *mine = observing->observed->mine;
+    double *base = observe_zeros(observing, observing->count, sizeof *base);
+    const int ways = columns < LEAST || base == NULL ? 0 : observing->lines < LEAST ? 12 : 18;
+    for (int way = 0; way < ways; way++) {
         const struct norm norm = {.kind = way / 3 % 2 == 1 ? NORM_LAYER : NORM_RMS, .eps = EPS[way % 3]};
-        struct relation relation = {.along = norm_rows(observing, norm), .axes = way < 6 ? 0 : OF_COLUMN, .tried = 4};
-        if (!holds(observing, &relation) || (way < 6 && fabs(relation.number - 1) > 1e-3))
+        double *normed = norm_rows(observing, rows, norm);
+        struct relation relation = {.base = base, .along = normed, .axes = way < 6 ? 0 : OF_COLUMN, .tried = 6};
+        size_t still = 0; /* numbers that are a bias alone */
+        for (size_t i = 0; i < observing->count; i++) {
+            const size_t biased = way < 12 ? i : last + i % columns;
+            base[i] = plus[i] + (way < 12 ? 0 : mine[biased] - plus[biased]);
+            normed[i] -= way < 12 ? 0 : normed[biased];
+            still += observe_is(mine[i], base[i], observe_tolerance(observing, i, mine[i], 1));
+        }
+        if (!holds(observing, &relation) || (way < 6 && fabs(relation.number - 1) > 1e-3) ||
+            (way >= 12 && (relation.groups < columns || still > observing->count / 2)))
             continue;
-        observe_tell(observing, &observing->part, "the right numbers after %s",
+        observe_tell(observing, &observing->part, "%s after %s", words,
                      norm.kind == NORM_LAYER ? "a LayerNorm" : "an RMSNorm");
-        return;
+        return true;
     }
+    return false;
 }
 
 /* --- another stage ----------------------------------------------------------------------------------------------- */
@@ -256,6 +269,25 @@ static const double *aligned(struct observing *observing, const struct observe_t
         numbers[i] = other->numbers[k];
     }
     return numbers;
+}
+
+/* As a norm after attention makes it, of the output or of its sum with the inputs, which may also come after it. */
+void observe_normed(struct observing *observing)
+{
+    const double *right = observing->observed->right.numbers, *inputs = NULL;
+    double *zeros = observe_zeros(observing, observing->count, 2 * sizeof *zeros);
+    if (zeros == NULL || find_norm(observing, right, zeros, "the right numbers"))
+        return;
+    const struct observe_table *table = observing->is_whole ? observe_other(observing, STAGE_INPUTS) : NULL;
+    if (table == NULL || (inputs = aligned(observing, table)) == NULL)
+        return;
+    double *plus = memcpy(zeros + observing->count, inputs, observing->count * sizeof *plus), *sum = zeros;
+    if (find_norm(observing, right, plus, "inputs plus the right numbers"))
+        return;
+    for (size_t i = 0; i < observing->count; i++)
+        sum[i] = right[i] + plus[i];
+    memset(plus, 0, observing->count * sizeof *plus);
+    find_norm(observing, sum, plus, "the right numbers plus inputs,");
 }
 
 /* The table is another stage, or (other_form) the right numbers plus c x that. */

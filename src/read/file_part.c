@@ -18,7 +18,7 @@ bool file_part_is_of_ggml(const struct file_tensor *named)
 static enum status choose_layer(struct input_file *file, const struct options *options, struct error *error)
 {
     static const char BLOCK[] = "blk."; /* and the layer's number, "." and the name */
-    size_t wanted = options->origin[OPTION_LAYER] == ORIGIN_DEFAULT ? SIZE_MAX : (size_t)options->layer, kept = 0;
+    size_t wanted = options_said(options, OPTION_LAYER) ? (size_t)options->layer : SIZE_MAX, kept = 0;
     for (size_t i = 0; i < file->tensor_count; i++) {
         struct file_tensor *named = &file->tensors[kept];
         size_t layer = wanted;
@@ -30,7 +30,7 @@ static enum status choose_layer(struct input_file *file, const struct options *o
             wanted = wanted == SIZE_MAX ? layer : wanted;
         }
         kept += layer == wanted;
-        if (layer != wanted && options->origin[OPTION_LAYER] == ORIGIN_DEFAULT)
+        if (layer != wanted && !options_said(options, OPTION_LAYER))
             return error_usage(error, "%s: it has layers %zu and %zu; expected one, or --layer N", file->source, wanted,
                                layer);
     }

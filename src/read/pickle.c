@@ -247,6 +247,7 @@ static bool run_get(struct machine *machine)
 
 static bool make_ordered(struct machine *machine, const struct pickle_value *arguments)
 {
+    (void)arguments;
     return push_new(machine, (struct pickle_value){.kind = PICKLE_DICT, .ordered = true});
 }
 

@@ -14,6 +14,7 @@ static bool applies(const struct problem *problem)
 static void formula(const struct problem *problem, enum stage stage, struct text *text)
 {
     const char *softcap = decimal_text(problem->scaling.softcap, (char[DECIMAL_BYTES]){0});
+    (void)stage;
     if (applies(problem))
         text_add(text, "%s x tanh(scaled / %s)", softcap, softcap);
     else

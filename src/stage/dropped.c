@@ -16,6 +16,7 @@ static bool applies(const struct problem *problem)
 
 static void formula(const struct problem *problem, enum stage stage, struct text *text)
 {
+    (void)stage;
     text_add(text, "weights / (1 - %s) where kept, else 0",
              decimal_text(problem->drop.share, (char[DECIMAL_BYTES]){0}));
 }

@@ -99,6 +99,7 @@ static void formula_inputs(const struct problem *problem, enum stage stage, stru
 
 static bool explains_parameters(const struct problem *problem, enum stage stage)
 {
+    (void)stage;
     return problem->chosen.has_cell && problem->chosen.cell.stage == STAGE_GRAD_PARAMETERS &&
            problem->chosen.cell_name != NULL &&
            (problem->chosen.cell_place.id >= PARAMETER_OUT || problem->given.clip == 0);
@@ -229,6 +230,7 @@ static void explain_parameters(struct explanation *e, enum stage stage, struct e
 
 static void formula_parameters(const struct problem *problem, enum stage stage, struct text *text)
 {
+    (void)stage;
     if (problem->chosen.cell_name != NULL)
         formula_of_number(problem, text);
     else
@@ -240,6 +242,7 @@ static void formula_parameters(const struct problem *problem, enum stage stage, 
 /* Whether neither a norm, --clip nor a latent comes between inputs and projections. */
 static bool is_straight(const struct problem *problem, enum stage stage)
 {
+    (void)stage;
     return !latent_makes(problem, PROJECTION_QUERY) && !latent_makes(problem, PROJECTION_KEY) &&
            !problem->given.residual && problem->given.clip == 0;
 }

@@ -12,11 +12,13 @@ static const char *of_group(const struct problem *problem)
 
 static void formula_value(const struct problem *problem, enum stage stage, struct text *text)
 {
+    (void)stage;
     text_add(text, "%s^T . grad_context%s", problem->drop.share > 0 ? "dropped" : "weights", of_group(problem));
 }
 
 static void formula_key(const struct problem *problem, enum stage stage, struct text *text)
 {
+    (void)stage;
     text_add(text, "grad_scores^T . query%s", of_group(problem));
 }
 
@@ -41,6 +43,7 @@ static void formula_slopes(const struct problem *problem, enum stage stage, stru
     static const char *const PLACES[] = {[MASK_FROM_QUERY] = "- sum(grad_masked x |key - query|)",
                                          [MASK_FROM_FIRST] = "sum(grad_masked x (key - 1))",
                                          [MASK_FROM_LAST] = "- sum(grad_masked x (keys - key))"};
+    (void)stage;
     text_add(text, "%s", PLACES[problem->mask.places.from]);
 }
 
@@ -279,6 +282,7 @@ static void explain_attn_mask(struct explanation *e, enum stage stage, struct ex
     const size_t columns = mask->shape[mask->rank - 1], rows = mask->rank > 1 ? mask->shape[mask->rank - 2] : 1;
     const size_t heads = mask->rank > 2 ? mask->shape[mask->rank - 3] : 1;
     const struct explain_range all = {0, tensor_count(mask) / columns, false}, of_row = {0, columns, false};
+    (void)stage;
     if (problem->chosen.has_cell) {
         place.item = (cell->item == SIZE_MAX ? 0 : cell->item) * heads + (cell->head == SIZE_MAX ? 0 : cell->head);
         place.row = cell->row == SIZE_MAX ? 0 : cell->row;

@@ -13,6 +13,7 @@ static bool drops(const struct problem *problem)
 
 static void formula_weights(const struct problem *problem, enum stage stage, struct text *text)
 {
+    (void)stage;
     if (drops(problem))
         text_add(text, "grad_dropped / (1 - %s) where kept, else 0",
                  decimal_text(problem->drop.share, (char[DECIMAL_BYTES]){0}));

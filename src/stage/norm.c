@@ -18,7 +18,8 @@ struct norm_terms norm_terms(const struct norm *norm, const double *x, size_t co
         terms.mean += x[i] / (double)count;
     for (size_t i = 0; i < count; i++)
         squares += (x[i] - terms.mean) * (x[i] - terms.mean);
-    terms.factor = 1 / sqrt(squares / divisor_of(norm, count) + norm->eps);
+    terms.factor = squares / divisor_of(norm, count) + norm->eps;
+    terms.factor = 1 / (norm->no_root ? terms.factor : sqrt(terms.factor));
     return terms;
 }
 
@@ -82,7 +83,8 @@ void norm_back(const struct norm *norm, size_t first, const double *x, size_t co
     }
     for (size_t i = 0; i < count; i++)
         above[i] = terms.factor *
-                   (above[i] - (norm->kind == NORM_LAYER ? mean : 0) - (x[i] - terms.mean) * terms.factor * product);
+                   (above[i] - (norm->kind == NORM_LAYER ? mean : 0) -
+                    (x[i] - terms.mean) * (norm->no_root ? 2 : terms.factor) * product);
 }
 
 void norm_input_row(const struct problem *problem, double *x)

@@ -35,8 +35,8 @@ void normed_formula(const struct problem *problem, enum stage stage, const char 
     static const char *const NAMES[NORM_COUNT] = {"norm", "query_norm", "key_norm", "value_norm"};
     const enum norm_id id = norm_of(stage);
     const struct norm *norm = &problem->parameters.norms[id];
-    text_add(text, norm->kind == NORM_LAYER ? "(%s - mean) / sqrt(%s + %g)" : "%s / sqrt(%s + %g)", from,
-             squares_of(norm), norm->eps);
+    text_add(text, norm->kind == NORM_LAYER ? "(%s - mean) / %s(%s + %g)" : "%s / %s(%s + %g)", from,
+             norm->no_root ? "" : "sqrt", squares_of(norm), norm->eps);
     if (norm->weight.rank > 0 && !norm->last)
         text_add(text, norm->kind == NORM_RMS_PLUS_ONE ? " x (1 + %s.weight)" : " x %s.weight", NAMES[id]);
     if (norm->bias.rank > 0)
@@ -62,6 +62,7 @@ static bool prepare(struct explanation *e, struct explain_lines *line)
     const struct norming *norming = line->context;
     const struct norm *norm = norming->norm;
     const size_t i = norming->first + line->index;
+    (void)e;
     line->given[4] = explain_value_if(norm->weight.rank > 0 && !norm->last, (int)line->stage, norm_weight(norm, i));
     line->given[5] = explain_value_if(norm->bias.rank > 0, (int)line->stage, norm_bias(norm, i));
     return true;

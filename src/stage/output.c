@@ -13,6 +13,7 @@ static bool applies(const struct problem *problem)
 
 static void formula(const struct problem *problem, enum stage stage, struct text *text)
 {
+    (void)stage;
     if (problem->plan.stacked)
         text_add(text, "heads side by side");
     else

@@ -65,6 +65,7 @@ const struct stage_functions stage_value = {.formula = formula, .explain = expla
 
 static void formula_present(const struct problem *problem, enum stage stage, struct text *text)
 {
+    (void)problem;
     text_add(text, "%s", stage_name(stage_of_numbers(stage)));
 }
 

@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-#define STAGE_FUNCTIONS(id, name, ...) [STAGE_##id] = &stage_##name,
-static const struct stage_functions *const FUNCTIONS[STAGE_COUNT] = {STAGE_ROWS(STAGE_FUNCTIONS)};
+#define STAGE_FUNCTIONS(id, functions) [STAGE_##id] = &stage_##functions,
+static const struct stage_functions *const FUNCTIONS[STAGE_COUNT] = {STAGE_IDS(STAGE_FUNCTIONS)};
 
 bool stage_applies(const struct problem *problem, enum stage stage)
 {

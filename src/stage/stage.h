@@ -64,8 +64,8 @@ struct stage_functions {
     bool (*explains)(const struct problem *problem, enum stage stage);
 };
 
-#define STAGE_DECLARE(id, name, ...) extern const struct stage_functions stage_##name;
-STAGE_ROWS(STAGE_DECLARE)
+#define STAGE_DECLARE(id, functions) extern const struct stage_functions stage_##functions;
+STAGE_IDS(STAGE_DECLARE)
 
 /* Whether it is shown by default; also for inputs and parameters. */
 bool stage_applies(const struct problem *problem, enum stage stage);

@@ -18,6 +18,7 @@ static bool has_positions(const struct problem *problem)
 
 static void formula_of_positions(const struct problem *problem, enum stage stage, struct text *text)
 {
+    (void)stage;
     text_add(text, problem->given.learns_positions ? "rows of position_embedding"
                                                    : "sin and cos of position / 10000^(2i / d)");
 }
@@ -36,6 +37,7 @@ static void formula_of_residual(const struct problem *problem, enum stage stage,
 
 static void formula_of_logits(const struct problem *problem, enum stage stage, struct text *text)
 {
+    (void)stage;
     const bool biased = problem->parameters.words.unembedding.bias.rank > 0;
     text_add(text, "residual . unembedding%s", biased ? " + unembedding_bias" : "");
 }

@@ -43,6 +43,7 @@ static void write_sizes(struct json *json, const struct problem *problem)
 enum status steps_json(const struct steps *steps, const struct options *options, struct output *output,
                        struct arena *arena, struct error *error)
 {
+    (void)options, (void)arena, (void)error;
     const struct problem *problem = steps->problem;
     struct json json = {.output = output};
     json_begin(&json);

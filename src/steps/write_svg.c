@@ -190,7 +190,7 @@ enum status steps_svg(const struct steps *steps, const struct options *options, 
     const double grids = (grid_height(&drawing) + 16) * (double)drawing.grids;
     const size_t lines = options->no_caption ? 0 : svg_paragraph(NULL, 0, 0, WIDTH, "", 11, drawing.words);
     open_document(&drawing, grids + LEGEND + 15 * (double)lines,
-                  options->origin[OPTION_THEME] != ORIGIN_DEFAULT ? options->theme : options_format(options)->theme);
+                  options_said(options, OPTION_THEME) ? options->theme : options_format(options)->theme);
     for (size_t item = 0; item < drawing.grids; item++)
         draw_grid(&drawing, item, (grid_height(&drawing) + 16) * (double)item);
     draw_legend(&drawing, grids);

@@ -118,6 +118,7 @@ static void write_savings(const struct steps *steps, struct output *output)
 enum status steps_text(const struct steps *steps, const struct options *options, struct output *output,
                        struct arena *arena, struct error *error)
 {
+    (void)arena, (void)error;
     head_lines_write(steps->problem, WRAP_COLUMNS, options_want_color(options, output), output);
     write_table(steps, options->full, output);
     write_verdict(steps, output);

@@ -33,6 +33,7 @@ const signed char BLOCK_E2M1[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, 
 
 INLINE void scales_added(const unsigned char *bytes, size_t group, int *scale, int *minimum)
 {
+    (void)bytes, (void)group;
     *scale = 1;
     *minimum = -1;
 }

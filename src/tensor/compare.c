@@ -256,6 +256,7 @@ struct comparing {
 /* Sums have the same bits only in one order: one thread adds them up, while others compare the parts. */
 static void run_task(void *context, size_t task, unsigned thread)
 {
+    (void)thread;
     struct comparing *comparing = context;
     const struct pairs *pairs = &comparing->pairs;
     if (task == 0) {

@@ -101,6 +101,7 @@ static void load_doubles(const struct row *row, const void *data, size_t count, 
 /* By their bits: a comparison of whole numbers, without a branch. */
 static bool finite_doubles(const struct row *row, const void *data, size_t count)
 {
+    (void)row;
     uint64_t beyond = 0;
     for (size_t i = 0; i < count; i++)
         beyond |= (((const uint64_t *)data)[i] & INT64_MAX) + (UINT64_C(1) << 52);
@@ -109,15 +110,18 @@ static bool finite_doubles(const struct row *row, const void *data, size_t count
 
 static void store_doubles(const struct row *row, const double *numbers, size_t count, void *data)
 {
+    (void)row;
     memcpy(data, numbers, count * sizeof *numbers);
 }
 
 static void round_doubles(const struct row *row, double *numbers, size_t count)
 {
+    (void)row, (void)numbers, (void)count;
 }
 
 static void places_of_doubles(const struct row *row, const double *numbers, size_t count, uint64_t *places)
 {
+    (void)row;
     for (size_t i = 0; i < count; i++)
         places[i] = bits_of(numbers[i]) & INT64_MAX;
 }
@@ -135,6 +139,7 @@ LOADER(load_floats, float, number)
 
 static bool finite_floats(const struct row *row, const void *data, size_t count)
 {
+    (void)row;
     uint32_t beyond = 0;
     for (size_t i = 0; i < count; i++)
         beyond |= (((const uint32_t *)data)[i] & INT32_MAX) + (UINT32_C(1) << 23);
@@ -143,12 +148,14 @@ static bool finite_floats(const struct row *row, const void *data, size_t count)
 
 static void store_floats(const struct row *row, const double *numbers, size_t count, void *data)
 {
+    (void)row;
     for (size_t i = 0; i < count; i++)
         ((float *)data)[i] = (float)numbers[i];
 }
 
 static void round_floats(const struct row *row, double *numbers, size_t count)
 {
+    (void)row;
     for (size_t i = 0; i < count; i++)
         numbers[i] = (float)numbers[i];
 }
@@ -162,6 +169,7 @@ static uint32_t bits_of_float(float number)
 
 static void places_of_floats(const struct row *row, const double *numbers, size_t count, uint64_t *places)
 {
+    (void)row;
     for (size_t i = 0; i < count; i++)
         places[i] = bits_of_float((float)numbers[i]) & INT32_MAX;
 }

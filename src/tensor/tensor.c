@@ -174,6 +174,7 @@ struct check {
 
 static void check_task(void *context, size_t task, unsigned thread)
 {
+    (void)thread;
     struct check *check = context;
     const size_t size = dtype_size(check->tensor->dtype), start = task * CHECKED_TASK;
     const size_t end = memory_smaller(check->count, start + CHECKED_TASK);

@@ -182,6 +182,8 @@ static enum dtype dtype_of(const struct input_file *file, const struct file_tens
     for (size_t i = 0; i < sizeof says / sizeof says[0]; i++)
         if ((i == 0 && dtype_is_coarse(of_job)) || mistake_of_dtype(says[i]) != MISTAKE_COUNT)
             return says[i];
+    if (are_all_of(DTYPE_F8E4M3, numbers, count) || are_all_of(DTYPE_F8E5M2, numbers, count))
+        return of_job; /* rounded to it: bfloat16 has smaller errors */
     for (size_t i = 0; i < 2; i++)
         if ((has_many_digits(named, numbers, count) && are_all_of(COARSE[i], numbers, count)) ||
             (!has_fixed_decimals(named, numbers, count) && are_shortest(COARSE[i], numbers, count)))

@@ -16,16 +16,11 @@ enum { WORD_COUNT = sizeof WORDS / sizeof WORDS[0] };
 
 /* --- the plan ----------------------------------------------------------------------------------------------------- */
 
-static bool said(const struct options *options, enum option_id id)
-{
-    return options->origin[id] != ORIGIN_DEFAULT;
-}
-
 /* The scale to search numbers for: that of the job where scores can be whole with it, else 1. */
 static double usable_scale(const struct options *options, size_t d_head, bool *usable)
 {
     const double scale =
-        (said(options, OPTION_SCALE) ? options->scale : 1 / sqrt((double)d_head)) / options->temperature;
+        (options_said(options, OPTION_SCALE) ? options->scale : 1 / sqrt((double)d_head)) / options->temperature;
     const double size = fabs(scale), whole = size >= 1 ? size : 1 / size;
     *usable = isfinite(whole) && fabs(whole - round(whole)) < 1e-9;
     return *usable ? scale : 1;
@@ -99,11 +94,11 @@ enum status drawn_plan(struct numbers_plan *plan, bool *whole, const struct opti
 {
     static const enum option_id GIVEN[] = {OPTION_WEIGHTS, OPTION_KEY_INPUTS};
     for (size_t i = 0; i < sizeof GIVEN / sizeof GIVEN[0]; i++)
-        if (said(options, GIVEN[i]))
+        if (options_said(options, GIVEN[i]))
             return error_usage(error,
                                "--%s needs a FILE with matching inputs; a worksheet without FILE draws its own numbers",
                                OPTIONS[GIVEN[i]].name);
-    if (said(options, OPTION_RANDOM_SEED))
+    if (options_said(options, OPTION_RANDOM_SEED))
         return error_usage(error, "--random-seed: a worksheet draws all numbers from --seed; use --seed alone");
     *plan = (struct numbers_plan){
         .projects = MECHANISMS[options->mechanism].projects, .items = 1, .tokens = TOKENS, .d_in = D_IN};

@@ -196,10 +196,10 @@ static bool is_plain(const struct options *options)
                                             OPTION_D_OUT,    OPTION_HEADS,  OPTION_KV_HEADS,      OPTION_STACKED,
                                             OPTION_CAUSAL,   OPTION_SCALE,  OPTION_TEMPERATURE,   OPTION_QUERY,
                                             OPTION_QKV_BIAS, OPTION_RANDOM, OPTION_CONTEXT_LENGTH};
-    for (int id = 0; id < OPTION_COUNT; id++) {
-        bool sought = !OPTIONS[id].setting || options->origin[id] == ORIGIN_DEFAULT;
+    for (enum option_id id = 0; id < OPTION_COUNT; id++) {
+        bool sought = !OPTIONS[id].setting || !options_said(options, id);
         for (size_t i = 0; i < sizeof SOUGHT / sizeof SOUGHT[0]; i++)
-            sought = sought || (int)SOUGHT[i] == id;
+            sought = sought || SOUGHT[i] == id;
         if (!sought)
             return false;
     }
@@ -398,7 +398,7 @@ enum status worksheet_write(const struct worksheet *worksheet, struct output *ou
 {
     const struct options *options = worksheet->options;
     const struct page page = {DIALECTS[options->format], output, options_want_color(options, output)};
-    const bool chosen = options->origin[OPTION_ANSWERS] != ORIGIN_DEFAULT;
+    const bool chosen = options_said(options, OPTION_ANSWERS);
     enum status status = STATUS_OK;
     size_t pages = 0;
     page_put(&page, page.dialect->begin);

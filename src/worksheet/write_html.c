@@ -47,6 +47,7 @@ static const char BEGIN[] =
 
 static void begin_table(const struct page *page, const struct sheet_table *table, bool open)
 {
+    (void)table;
     output_print(page->output, "<table%s>\n", open ? " class=\"open\"" : "");
 }
 

@@ -61,6 +61,19 @@ def norm_of(name, by=0):
     return change
 
 
+def weight_of(name):
+    """The norm of the inputs with another one's weight."""
+
+    def change(layer):
+        bias = layer.norm()[1]
+        norm_of(name)(layer)
+        weight = layer.norm()[0]
+        layer.norm = lambda: (weight, bias)
+        return {}, {}
+
+    return change
+
+
 def swapped(a, b):
     def change(layer):
         for leaf in (".weight", ".bias"):
@@ -149,13 +162,13 @@ def biases_swapped(a, b):
     return change
 
 
-def normed_by(divisor, of_kind=None):
-    """All norms, the squares divided by divisor(d), maybe of another kind."""
+def normed_by(divisor, of_kind=None, root=numpy.sqrt):
+    """All norms, the squares divided by divisor(d), maybe of another kind, or without a root."""
 
     def norm(x, kind, eps, weight, bias=None):
         if (of_kind or kind) == "layer":
             x = x - x.mean(-1, keepdims=True)
-        x = x / numpy.sqrt((x * x).sum(-1, keepdims=True) / divisor(x.shape[-1]) + eps)
+        x = x / root((x * x).sum(-1, keepdims=True) / divisor(x.shape[-1]) + eps)
         return x * weight + (0 if bias is None else bias)
 
     return functions(lambda layer: dict(normalized=norm))
@@ -247,6 +260,7 @@ def turned(how, step=2, start=0):
         in_halves = s["rope"] == "half"
         of_halves, of_pairs = numpy.arange(n) % (n // 2), numpy.arange(n) // 2
         pair = of_halves if in_halves != (how == "mixed") else of_pairs
+        in_halves = in_halves != (how == "other columns")
         inverse = float(s["rope_theta"]) ** (-(step * numpy.arange(n // 2) + start) / n)
         position = numpy.arange(x.shape[2])[:, None]
         if how in ("frequencies", "angles"):
@@ -458,6 +472,14 @@ LATER_PORTS = [
     ("rope-axes-pairs:in-turn", "qwen2-vl-image", axes(words="t2,h1,w1,interleaved")),
     ("rope-axes-pairs:blocks", "qwen3-vl-image", axes(words="t2,h1,w1")),
     ("rope-axes-pairs:reversed", "qwen2-vl-image", axes(words="w1,h1,t2")),
+    ("norm-root-missing", "llama-3", normed_by(lambda d: d, root=lambda x: x), True),
+    ("qk-norm-root-missing", "qwen3", normed_by(lambda d: d, root=lambda x: x)),
+    ("qk-norm-before-rope", "hunyuan-v1", settings(norm_last=None)),
+    ("layer-norm-after-weight", "neox", weight_of("post_attention_layernorm"), True),
+    ("rope-axes-rows:from-0", "qwen2-vl-image", settings(positions="0-2,3,3,3,3,3,3,6-7;0-2,0,0,0,1,1,1,6-7;0-2,0,1,2,0,1,2,6-7")),
+    ("rope-mixed:columns", "llama-2 gptj", turned("other columns")),
+    ("layer-kind", "llama-4-no-rope", settings(rope="pairs", rope_theta=10000, qk_norm="rms", qk_norm_eps=1e-5, bare_norm=True, attention_chunk=5)),
+    ("layer-norm-after:ln_mlp", "falcon-40b", norm_of("ln_mlp"), True),
 ]
 
 

@@ -265,7 +265,18 @@ static const char *const LATER[] = {"softmax-maximum-from-0",
                                     "value-norm-of-key",
                                     "gate-missing",
                                     "gate-function",
-                                    "gate-view"};
+                                    "gate-view",
+                                    "scale-rounded",
+                                    "mask-diagonal",
+                                    "fill-across",
+                                    "scores-zero",
+                                    "scores-of-sums",
+                                    "merge-added",
+                                    "groups-key-first",
+                                    "groups-value-first",
+                                    "norm-root-missing",
+                                    "qk-norm-before-rope",
+                                    "qk-norm-root-missing"};
 
 bool stress_is_later(const char *mistake)
 {

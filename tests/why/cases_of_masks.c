@@ -24,6 +24,15 @@ static bool hides_own(const struct sheet *s, struct place at)
     return at.j < position(s, at);
 }
 
+/* scores.fill_diagonal_(-inf), but for a first query with one key */
+static bool off_diagonal(const struct sheet *s, struct place at)
+{
+    const int own = position(s, at);
+    if (s->exercise->causal)
+        return at.j < own || (own == 0 && at.j == 0);
+    return at.j != own;
+}
+
 /* masked_fill(~mask, -inf) */
 static bool inverted(const struct sheet *s, struct place at)
 {
@@ -103,6 +112,26 @@ static void fill_small(struct sheet *s, int b, int h)
 static void fill_large(struct sheet *s, int b, int h)
 {
     hide_by(s, b, h, 1e9);
+}
+
+/* masked_fill(mask, -1e9), then softmax(dim=1) of (b, heads, T, T) */
+static void fill_low(struct sheet *s, int b, int h)
+{
+    for (int i = 0; i < s->Tq; i++)
+        for (int j = 0; j < s->Tk; j++)
+            s->masked[b][h][i][j] = s->hidden[b][h][i][j] ? -1e9 : s->biased[b][h][i][j];
+}
+
+static void soften_heads(struct sheet *s, int b, int h)
+{
+    double column[HEADS];
+    for (int i = 0; i < s->Tq; i++)
+        for (int j = 0; j < s->Tk; j++) {
+            for (int other = 0; other < s->H; other++)
+                column[other] = s->masked[b][other][i][j];
+            normalise(column, s->H);
+            s->weights[b][h][i][j] = column[h];
+        }
 }
 
 static void fill_infinite(struct sheet *s, int b, int h)
@@ -370,6 +399,7 @@ static const struct mistaken ROWS[] = {
     {"mask-missing", ON(BOOK) | ON(WIDE) | ON(MODULE) | ON(PAST) | ON(GROUPED), {.rules[CAUSAL] = always}},
     {"mask-one-ahead", ON(BOOK) | ON(WIDE) | ON(MODULE) | ON(PAST), {.rules[CAUSAL] = one_ahead}},
     {"mask-hides-own", ON(BOOK) | ON(BOOK_NAN) | ON(WIDE) | ON(PAST), {.rules[CAUSAL] = hides_own}},
+    {"mask-diagonal", ON(BOOK) | ON(PLAIN) | ON(WIDE), {.rules[CAUSAL] = off_diagonal}},
     {"mask-inverted", ON(BOOK) | ON(BOOK_NAN) | ON(WIDE), {.rules[CAUSAL] = inverted}},
     {"mask-inverted-own-seen", ON(BOOK) | ON(WIDE) | ON(MODULE), {.rules[CAUSAL] = inverted_own_seen}},
     {"mask-mirrored", ON(BOOK) | ON(WIDE) | ON(MODULE), {.rules[CAUSAL] = mirrored}},
@@ -385,6 +415,7 @@ static const struct mistaken ROWS[] = {
     {"fill-added:-1", ON(BOOK) | ON(BOOK_SPLIT), {.head[HIDE] = subtract_one}},
     {"fill-large:finite", ON(WIDE) | ON(BOOK), {.head[HIDE] = fill_large}},
     {"fill-large:infinite", ON(BOOK_NAN), {.head[HIDE] = fill_infinite}},
+    {"fill-across:heads", ON(WIDE) | ON(MODULE), {.head = {[HIDE] = fill_low, [SOFTMAX] = soften_heads}}},
     {"fill-no-keepdim", ON(WIDE) | ON(BOOK), {.head = {[HIDE] = hide_nothing, [AFTER] = share_without_keepdim}}},
     {"window-left-plus-1", ON(WINDOW) | ON(KERNEL), {.rules[SIDES] = left_plus_1}},
     {"window-left-minus-1", ON(WINDOW) | ON(KERNEL), {.rules[SIDES] = left_minus_1}},

@@ -305,6 +305,27 @@ static void merge_reversed(struct sheet *s)
                 s->merged[b][t][column] = s->context[b][s->H - 1 - column / s->d][t][column % s->d];
 }
 
+/* torch.stack(contexts).mean(0).repeat(1, 1, heads), or the sum. */
+static void merge_shared(struct sheet *s, double by)
+{
+    memset(s->merged, 0, sizeof s->merged);
+    for (int b = 0; b < s->B; b++)
+        for (int h = 0; h < s->H; h++)
+            for (int t = 0; t < s->Tq; t++)
+                for (int column = 0; column < s->D; column++)
+                    s->merged[b][t][column] += by * s->context[b][h][t][column % s->d];
+}
+
+static void merge_mean(struct sheet *s)
+{
+    merge_shared(s, 1.0 / s->H);
+}
+
+static void merge_sum(struct sheet *s)
+{
+    merge_shared(s, 1);
+}
+
 static void out_missing(struct sheet *s)
 {
     memcpy(s->output, s->merged, sizeof s->output);
@@ -445,6 +466,26 @@ static void values_tiled(struct sheet *s)
 static void groups_first(struct sheet *s)
 {
     memset(s->group, 0, sizeof s->group);
+}
+
+/* Every head of that role is the first one. */
+static void use_first(struct sheet *s, int role)
+{
+    for (int b = 0; b < s->B; b++)
+        for (int h = s->G - 1; h >= 0; h--)
+            memcpy(s->used[role][b][h], s->used[role][b][0], sizeof s->used[role][b][0]);
+}
+
+static void keys_first(struct sheet *s)
+{
+    use(s);
+    use_first(s, KEY);
+}
+
+static void values_first(struct sheet *s)
+{
+    use(s);
+    use_first(s, VALUE);
 }
 
 /* --- dropout ----------------------------------------------------------------------------------------------------- */
@@ -713,6 +754,8 @@ static const struct mistaken ROWS[] = {
     {"merge-view", ON(WIDE) | ON(MODULE) | ON(BATCH), {.whole[MERGE] = merge_view}},
     {"merge-interleaved", ON(WIDE) | ON(MODULE) | ON(BATCH), {.whole[MERGE] = merge_interleaved}},
     {"merge-reversed", ON(WIDE) | ON(MODULE) | ON(BATCH), {.whole[MERGE] = merge_reversed}},
+    {"merge-added:mean", ON(WIDE) | ON(MODULE) | ON(BATCH), {.whole[MERGE] = merge_mean}},
+    {"merge-added:sum", ON(WIDE) | ON(MODULE), {.whole[MERGE] = merge_sum}},
     {"out-missing", ON(WIDE) | ON(MODULE) | ON(BOOK_SPLIT), {.whole[OUT] = out_missing}},
     {"out-transposed", ON(WIDE) | ON(MODULE) | ON(BOOK_SPLIT), {.whole[OUT] = out_transposed}},
     {"out-bias-missing", ON(MODULE) | ON(BOOK_SPLIT), {.whole[OUT] = out_without_bias}},
@@ -729,7 +772,9 @@ static const struct mistaken ROWS[] = {
     {"groups-tiled", ON(GROUPED) | ON(KERNEL), {.whole[GROUP] = groups_tiled}},
     {"groups-key-tiled", ON(GROUPED) | ON(KERNEL), {.whole[GROUP] = keys_tiled}},
     {"groups-value-tiled", ON(GROUPED) | ON(KERNEL), {.whole[GROUP] = values_tiled}},
-    {"groups-first", ON(GROUPED) | ON(KERNEL), {.whole[GROUP] = groups_first}},
+    {"groups-first", ON(GROUPED) | ON(KERNEL) | ON(MODULE), {.whole[GROUP] = groups_first}},
+    {"groups-key-first", ON(GROUPED) | ON(MODULE) | ON(PLAIN), {.whole[ROLE] = keys_first}},
+    {"groups-value-first", ON(GROUPED) | ON(WIDE) | ON(BATCH), {.whole[ROLE] = values_first}},
     {"dropout-not-rescaled", ON(BOOK_DROPOUT), {.head[DROPOUT] = dropout_not_rescaled}},
     {"dropout-divided-by-p", ON(BOOK_DROPOUT), {.head[DROPOUT] = dropout_divided_by_p}},
     {"dropout-before-softmax", ON(BOOK_DROPOUT), {.head = {[ADD] = drop_scores, [DROPOUT] = no_dropout}}},

@@ -106,6 +106,32 @@ static void reshape_keys(struct sheet *s, int b, int h)
         }
 }
 
+static void score_0(struct sheet *s, int b, int h)
+{
+    memset(s->scores[b][h], 0, sizeof s->scores[b][h]);
+}
+
+/* torch.einsum("id,je->ij", queries, keys) */
+static void score_sums(struct sheet *s, int b, int h)
+{
+    for (int i = 0; i < s->Tq; i++)
+        for (int j = 0; j < s->Tk; j++) {
+            s->scores[b][h][i][j] = 0;
+            for (int c = 0; c < s->d; c++)
+                for (int e = 0; e < s->d; e++)
+                    s->scores[b][h][i][j] += s->used[QUERY][b][h][i][c] * s->used[KEY][b][s->group[h]][j][e];
+        }
+}
+
+/* torch.round(scores / d ** 0.5, decimals=1) */
+static void round_scaled(struct sheet *s, int b, int h)
+{
+    scale(s, b, h);
+    for (int i = 0; i < s->Tq; i++)
+        for (int j = 0; j < s->Tk; j++)
+            s->scaled[b][h][i][j] = nearbyint(s->scaled[b][h][i][j] * 10) / 10;
+}
+
 /* --- softmax ----------------------------------------------------------------------------------------------------- */
 
 /* softmax(dim=-2): a column at a time. */
@@ -437,6 +463,9 @@ static const struct mistaken ROWS[] = {
      ON(WIDE) | ON(BOOK) | ON(PLAIN),
      {.head = {[SCALE] = scale_missing, [AFTER] = divide_weights}}},
     {"scale-negative", ON(WIDE) | ON(BOOK) | ON(PLAIN), {.head[SCALE] = scale_negative}},
+    {"scale-rounded:1", ON(WIDE) | ON(BOOK) | ON(GROUPED), {.head[SCALE] = round_scaled}},
+    {"scores-zero", ON(WIDE) | ON(BOOK) | ON(PLAIN) | ON(KERNEL), {.head[SCORE] = score_0}},
+    {"scores-of-sums", ON(WIDE) | ON(BOOK) | ON(PLAIN) | ON(GROUPED), {.head[SCORE] = score_sums}},
     {"scores-cosine:unscaled",
      ON(WIDE) | ON(BOOK) | ON(PLAIN) | ON(GROUPED),
      {.head = {[BEFORE_SCALE] = normalise_scores, [SCALE] = scale_missing}}},

@@ -21,6 +21,7 @@ static enum status (*const CHECKERS[FORMAT_COUNT])(const struct writing *writing
 
 enum status check_nothing(const struct writing *writing)
 {
+    (void)writing;
     return STATUS_OK;
 }
 
@@ -49,12 +50,12 @@ static struct writing make_writing(const struct options *options, struct result 
                             .arena = arena,
                             .error = error,
                             .precision = (int)options->precision,
-                            .precision_said = options->origin[OPTION_PRECISION] != ORIGIN_DEFAULT,
+                            .precision_said = options_said(options, OPTION_PRECISION),
                             .full = options->full,
                             .color = options_want_color(options, output),
                             .heatmap = options->heatmap,
-                            .theme = options->origin[OPTION_THEME] != ORIGIN_DEFAULT ? options->theme
-                                                                                     : options_format(options)->theme,
+                            .theme =
+                                options_said(options, OPTION_THEME) ? options->theme : options_format(options)->theme,
                             .entropy = options->entropy,
                             .shape = options->shape,
                             .pool = options->pool,
