@@ -366,7 +366,7 @@ static const uint64_t FIRST[MISTAKE_SLOT_COUNT] = {
 static bool may_overflow(enum mistake id)
 {
     return id == MISTAKE_EMPTY_NAN || id == MISTAKE_SOFTMAX_LOG || id == MISTAKE_FILL_LARGE ||
-           id == MISTAKE_SOFTMAX_OVERFLOW || id == MISTAKE_OVERFLOW_F16 || MISTAKES[id].slot == MISTAKE_SLOT_BITS;
+           id == MISTAKE_FILL_ACROSS || id == MISTAKE_SOFTMAX_OVERFLOW || id == MISTAKE_OVERFLOW_F16 || MISTAKES[id].slot == MISTAKE_SLOT_BITS;
 }
 
 static bool is_finite(enum stage stage, double number)

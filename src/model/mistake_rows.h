@@ -84,6 +84,11 @@ ROW(SCALE_NEGATIVE, SCALE, .name = "scale-negative", .any_seed = true,
     .pytorch = "attn_scores / keys.shape[-1]**0.5, without a minus",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # not -q",
     .c = "s[i][j] = dot(q[i], k[j], d) / sqrt(d), not -dot(...)")
+ROW(SCALE_ZERO, SCALE, .name = "scale-zero", .any_seed = true, .section = "attn-lessons: Softmax",
+    .sentence = "no score counts: each row is the plain mean of its allowed values",
+    .pytorch = "attn_scores = queries @ keys.transpose(-2, -1), not torch.zeros(T, T)",
+    .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(d)  # not np.zeros((T, T))",
+    .c = "s[i][j] = dot(q[i], k[j], d) / sqrt(d), not 0", .unseen = "all scores of a row are equal")
 ROW(SCALE_ROUNDED, SCALE, .name = "scale-rounded", .alone = true, .section = "attn: The mechanism",
     .sentence = "the scores are rounded to a few digits before softmax",
     .pytorch = "torch.softmax(scaled, dim=-1), not of torch.round(scaled, decimals=2)",
@@ -254,11 +259,11 @@ ROW(FILL_ADDED, FILL, .name = "fill-added",
     .c = "if (masked(i, j)) s[i][j] = -INFINITY, not s[i][j] += masked(i, j)",
     .number = "the number that is added", .from = -10000, .to = 10000, .usual = 1)
 ROW(FILL_ACROSS, FILL, .name = "fill-across",
-    .sentence = "softmax runs over heads or items, where masked keys share the weight evenly",
+    .sentence = "softmax runs over heads or items, so masked keys share weight, or are NaN",
     .pytorch = "torch.softmax(scaled, dim=-1), not dim=1 or dim=0; masked_fill with -torch.inf",
     .c = "for each h and i, max and sum run over j of s[h][i][j], -INFINITY where masked", SOFTMAX_NUMPY,
     .section = "attn-lessons: Softmax goes along the rows", .unseen = "no score is masked",
-    .forms = MISTAKE_FORMS("heads", "items"))
+    .forms = MISTAKE_FORMS("heads", "items", "heads-nan", "items-nan"))
 ROW(WINDOW_LEFT_PLUS_1, WINDOW, .name = "window-left-plus-1", .any_seed = true,
     .sentence = "the window reaches back by one key too many",
     .pytorch = "i - j <= L, with i = torch.arange(T)[:, None] and j = torch.arange(T)",
@@ -518,11 +523,6 @@ ROW(SCORES_KEY_VIEW, SCORES, .name = "scores-key-view",
     .pytorch = "queries @ keys.transpose(-2, -1), not keys.reshape(d, num_tokens)",
     .numpy = "s = q @ k.swapaxes(-1, -2)  # not k.reshape(d, T)",
     .c = "column c of key j is k[j * d + c], not k[c * T + j]")
-ROW(SCORES_ZERO, SCORES, .name = "scores-zero", .any_seed = true, .section = "attn-lessons: Softmax",
-    .sentence = "no score counts: each row is the plain mean of its allowed values",
-    .pytorch = "attn_scores = queries @ keys.transpose(-2, -1), not torch.zeros(T, T)",
-    .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(d)  # not np.zeros((T, T))",
-    .c = "s[i][j] = dot(q[i], k[j], d) / sqrt(d), not 0", .unseen = "all scores of a row are equal")
 ROW(SCORES_OF_SUMS, SCORES, .name = "scores-of-sums", .unseen = "a head has one column",
     .sentence = "each score is the sum of the query times the sum of the key, no dot product",
     .pytorch = "torch.einsum('id,jd->ij', queries, keys), not 'id,je->ij'",
