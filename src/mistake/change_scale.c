@@ -66,7 +66,7 @@ CHANGE(SCALE_NEGATIVE, problem->rounding.when == ROUNDING_OPERATIONS
                            ? "--rounding operations takes the root of the scale"
                            : scale_by(recipe, -scale_of(problem)))
 
-CHANGE(SCALE_ZERO, scale_by(recipe, 0))
+CHANGE(SCALE_ZERO, (recipe->not_differentiable = recipe->making, scale_by(recipe, 0)))
 
 CHANGE_BY(SCALE_AFTER_SOFTMAX)
 {

@@ -258,7 +258,7 @@ ROW(FILL_ADDED, FILL, .name = "fill-added",
     .numpy = "s = np.where(masked, -np.inf, s)  # not s + masked",
     .c = "if (masked(i, j)) s[i][j] = -INFINITY, not s[i][j] += masked(i, j)",
     .number = "the number that is added", .from = -10000, .to = 10000, .usual = 1)
-ROW(FILL_ACROSS, FILL, .name = "fill-across",
+ROW(FILL_ACROSS, FILL, .name = "fill-across", .only_nan = true,
     .sentence = "softmax runs over heads or items, so masked keys share weight, or are NaN",
     .pytorch = "torch.softmax(scaled, dim=-1), not dim=1 or dim=0; masked_fill with -torch.inf",
     .c = "for each h and i, max and sum run over j of s[h][i][j], -INFINITY where masked", SOFTMAX_NUMPY,
