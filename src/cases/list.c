@@ -295,9 +295,11 @@ static enum status add_cover(struct case_list *list, struct case_row *rows, cons
     const size_t room = MOST_ROWS - 1 - CASES_COUNT;
     size_t given_count = 0, count = MOST_ROWS;
     struct case_sizes sizes;
-    for (size_t i = 0; i < CASES_COUNT; i++)
-        if (!(CASES[i].features & ~can) && case_sizes_of(&CASES[i], options, &sizes))
+    for (size_t i = 0; i < CASES_COUNT; i++) {
+        struct case_row row = CASES[i];
+        if (!(row.features & ~can) && add_features(&row, options) && case_sizes_of(&row, options, &sizes))
             given[given_count++] = CASES[i].features;
+    }
     /* as few features in a row as the number of rows allows: it shows best which of them fails */
     for (size_t most = 2; most <= CASE_FEATURE_COUNT && count > room; most++)
         count = cover(allowed, given, given_count, most, sets, room + 1);

@@ -99,7 +99,7 @@ static const struct kernel_bug KERNEL_BUGS[] = {
     {81, "the softcap clips", NULL, "softcap", false},
     {82, "no sinks", "sinks-missing", "sink", false},
     {83, "the sink is in the maximum alone", "sinks-missing", "sink", false},
-    {84, "all heads have the first sink", NULL, "sink", false},
+    {84, "all heads have the first sink", "sinks-other-head:first", "sink", false},
     {85, "the sink counts in each split", NULL, "sink", true},
     {86, "the sink is scaled", "sinks-scaled", "sink", false},
     {87, "a row of its sink alone is NaN", NULL, "sink|empty|without an allowed key", false},
