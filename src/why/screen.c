@@ -348,7 +348,7 @@ static bool row_fits(const struct screen *screen, const float *u, double scale, 
 uint64_t screen_passes(const struct screen *screen, const float *u, size_t streams, double *scratch)
 {
     const double factor = screen->problem->scaling.factor, factors[] = {factor, 1, factor * factor};
-    uint64_t alive = UINT64_MAX >> (SCREEN_LANES - (streams < SCREEN_LANES ? streams : SCREEN_LANES));
+    uint64_t alive = UINT64_MAX >> (SCREEN_LANES - memory_smaller(streams, SCREEN_LANES)) % SCREEN_LANES;
     for (size_t column = 0; column < screen->columns && alive != 0; column++)
         alive = streams == 1 ? fitting(screen, u, 1, column, alive, scratch)
                              : fitting(screen, u, SCREEN_LANES, column, alive, scratch);
