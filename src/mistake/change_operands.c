@@ -234,6 +234,8 @@ CHANGE_BY(SPLIT_MISSING)
         return "nothing is split into heads";
     if (problem->rounding.when == ROUNDING_OPERATIONS)
         return NO_SCORES;
+    if (recipe->axis == RECIPE_AXIS_HEADS)
+        return "there is one head";
     recipe->split = RECIPE_SPLIT_NONE;
     recipe_makes(recipe, STAGE_SCORES, "query . key^T of all columns, as one head");
     if (form == 0)
@@ -445,7 +447,7 @@ static const char *group(struct recipe *recipe, enum recipe_groups kind, const c
 {
     const struct problem *problem = &recipe->problem;
     if (problem->size.kv_heads == 1 ||
-        (problem->size.kv_heads == problem->size.heads && kind != RECIPE_GROUPS_FIRST))
+        (problem->size.kv_heads == problem->size.heads && (kind != RECIPE_GROUPS_FIRST || recipe->attends_heads)))
         return "heads do not share key and value";
     if (scores != NULL) {
         recipe->groups[PROJECTION_KEY] = kind;
@@ -464,13 +466,9 @@ static const char TILED_KEY[] = "query . key^T of head modulo heads of key",
 CHANGE(GROUPS_TILED, group(recipe, RECIPE_GROUPS_TILED, TILED_KEY, TILED_VALUE))
 CHANGE(GROUPS_KEY_TILED, group(recipe, RECIPE_GROUPS_TILED, TILED_KEY, NULL))
 CHANGE(GROUPS_VALUE_TILED, group(recipe, RECIPE_GROUPS_TILED, NULL, TILED_VALUE))
-
-static const char FIRST_KEY[] = "query . key^T of the first head of key",
-                  FIRST_VALUE[] = "weights . value of the first head of value";
-
-CHANGE(GROUPS_FIRST, group(recipe, RECIPE_GROUPS_FIRST, FIRST_KEY, FIRST_VALUE))
-CHANGE(GROUPS_KEY_FIRST, group(recipe, RECIPE_GROUPS_FIRST, FIRST_KEY, NULL))
-CHANGE(GROUPS_VALUE_FIRST, group(recipe, RECIPE_GROUPS_FIRST, NULL, FIRST_VALUE))
+CHANGE(GROUPS_FIRST, group(recipe, RECIPE_GROUPS_FIRST, "query . key^T of the first head of key",
+                           "weights . value of the first head of value"))
+CHANGE(GROUPS_VALUE_FIRST, group(recipe, RECIPE_GROUPS_FIRST, NULL, "weights . value of the first head of value"))
 
 /* --- bits -------------------------------------------------------------------------------------------------------- */
 

@@ -161,7 +161,6 @@ static void attend_heads(const struct plain *plain, const struct tensor operands
 {
     const struct problem *problem = plain->problem;
     const size_t heads = problem->size.heads, tokens = problem->size.queries, token = plain->rows[row];
-    const enum recipe_groups *groups = plain->recipe->groups;
     double query, key, value;
     for (size_t head = 0; head < heads; head++) {
         double *context = plain->stages[STAGE_CONTEXT] + plain_row(plain, item, head, row) * problem->size.d_value;
@@ -174,8 +173,7 @@ static void attend_heads(const struct plain *plain, const struct tensor operands
                 tensor_load(&operands[PROJECTION_QUERY],
                             ((item * heads + head) * tokens + token) * problem->size.d_head + c, 1, &query);
                 tensor_load(&operands[PROJECTION_KEY],
-                            ((item * heads + (groups[PROJECTION_KEY] == RECIPE_GROUPS_FIRST ? 0 : other)) * tokens +
-                             token) * problem->size.d_head + c, 1, &key);
+                            ((item * heads + other) * tokens + token) * problem->size.d_head + c, 1, &key);
                 weights[other] += query * key;
             }
             sum += weights[other] = exp(weights[other] * problem->scaling.factor);
@@ -184,8 +182,7 @@ static void attend_heads(const struct plain *plain, const struct tensor operands
         for (size_t other = 0; other < end; other++)
             for (size_t c = 0; c < problem->size.d_value; c++) {
                 tensor_load(&operands[PROJECTION_VALUE],
-                            ((item * heads + (groups[PROJECTION_VALUE] == RECIPE_GROUPS_FIRST ? 0 : other)) * tokens +
-                             token) * problem->size.d_value + c, 1, &value);
+                            ((item * heads + other) * tokens + token) * problem->size.d_value + c, 1, &value);
                 context[c] += weights[other] / sum * value;
             }
     }

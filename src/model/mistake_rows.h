@@ -787,11 +787,6 @@ ROW(GROUPS_FIRST, GROUPS, .name = "groups-first", .unseen = "there is one head o
     .pytorch = "keys.repeat_interleave(num_heads // kv_heads, 1), not [:, :1]; same for values",
     .numpy = "k, v = (np.repeat(x, H // H_kv, axis=0) for x in (k, v))  # not k[:1]",
     .c = "head h reads k[h / (H / H_kv)], not k[0]; same for v")
-ROW(GROUPS_KEY_FIRST, GROUPS, .name = "groups-key-first", .alone = true, .unseen = "there is one head of key",
-    .sentence = "all query heads read the keys of the first head, but their own values",
-    .pytorch = "queries @ keys.transpose(-2, -1), not keys[:, :1]",
-    .numpy = "s = q @ k.swapaxes(-1, -2)  # not k[:1]",
-    .c = "head h reads the keys of its own head, not k[0]")
 ROW(GROUPS_VALUE_FIRST, GROUPS, .name = "groups-value-first", .alone = true, .unseen = "there is one head of value",
     .sentence = "all query heads read the values of the first head, but their own keys",
     .pytorch = "attn_weights @ values, not values[:, :1]",

@@ -150,11 +150,9 @@ void parameters_say_norms(struct parameters *parameters, const struct parameters
 
 /* --- drawn ------------------------------------------------------------------------------------------------------- */
 
-#define LINEAR_GAIN 0.57735026918962573 /* sqrt(2 / (1 + 5)) */
-#define SQRT_2 1.4142135623730951
-
+/* The gains of nn.Linear, sqrt(2 / (1 + 5)), and of kaiming_uniform_, sqrt(2). */
 const struct init_row INIT_ROWS[] = {
-    [INIT_LINEAR] = {true, false, false, INIT_UNIT_D_IN, LINEAR_GAIN, 0},
+    [INIT_LINEAR] = {true, false, false, INIT_UNIT_D_IN, 0.57735026918962573, 0},
     [INIT_RAND] = {false, false, false, INIT_UNIT_ONE, 1, 0},
     [INIT_RANDN] = {false, false, true, INIT_UNIT_ONE, 1, 0},
     [INIT_RAND_CENTRED] = {false, false, false, INIT_UNIT_ONE, 1, -0.5},
@@ -168,8 +166,8 @@ const struct init_row INIT_ROWS[] = {
     [INIT_NORMAL_002] = {true, true, true, INIT_UNIT_ONE, 0.02, 0},
     [INIT_NORMAL_001] = {true, true, true, INIT_UNIT_ONE, 0.01, 0},
     [INIT_NORMAL_D_IN] = {true, true, true, INIT_UNIT_D_IN, 1, 0},
-    [INIT_KAIMING] = {false, false, false, INIT_UNIT_COLUMNS, SQRT_2, 0},
-    [INIT_KAIMING_LINEAR] = {true, true, false, INIT_UNIT_COLUMNS, SQRT_2, 0},
+    [INIT_KAIMING] = {false, false, false, INIT_UNIT_COLUMNS, 1.4142135623730951, 0},
+    [INIT_KAIMING_LINEAR] = {true, true, false, INIT_UNIT_COLUMNS, 1.4142135623730951, 0},
 };
 
 /* The way to draw a projection; out_proj is an nn.Linear unless all weights are drawn again. */

@@ -73,17 +73,6 @@ __attribute__((always_inline)) static inline void add_column(const struct screen
         bias[lane] += times[lane] * place->bias_bound * (2 * (double)u[place->bias + own + lane] - 1);
 }
 
-/* numbers[token] = inputs . weights + bias, for all tokens. */
-static void multiply(const struct screen *screen, const double *weights, double bias, double *numbers)
-{
-    const size_t tokens = screen->tokens;
-    for (size_t token = 0; token < tokens; token++)
-        numbers[token] = bias;
-    for (size_t k = 0; k < screen->d_in; k++)
-        for (size_t token = 0; token < tokens; token++)
-            numbers[token] += weights[k] * screen->inputs[k * tokens + token];
-}
-
 /* A column of a projection of some tokens. */
 static void project(const struct screen *screen, const float *u, enum projection_id id, size_t column, size_t token,
                     size_t tokens, double *restrict numbers)
@@ -297,7 +286,11 @@ static void make_scores(const struct screen *screen, const float *u, size_t head
         project(screen, u, PROJECTION_QUERY, head * d + c, screen->query, 1, &query);
         add_column(screen, u, 1, PROJECTION_KEY, key * d + c, &query, keys, &bias);
     }
-    multiply(screen, keys, bias, scores);
+    for (size_t token = 0; token < screen->tokens; token++)
+        scores[token] = bias;
+    for (size_t k = 0; k < d_in; k++)
+        for (size_t token = 0; token < screen->tokens; token++)
+            scores[token] += keys[k] * screen->inputs[k * screen->tokens + token];
 }
 
 /* Makes weights of the scores, with a scale and with the mask or without. */
@@ -380,7 +373,7 @@ static bool row_fits(const struct screen *screen, const float *u, double scale, 
 uint64_t screen_passes(const struct screen *screen, const float *u, size_t streams, double *scratch)
 {
     const double factor = screen->problem->scaling.factor, factors[] = {factor, 1, factor * factor};
-    uint64_t alive = UINT64_MAX >> (SCREEN_LANES - (streams < SCREEN_LANES ? streams : SCREEN_LANES));
+    uint64_t alive = UINT64_MAX >> (SCREEN_LANES - memory_smaller(streams, SCREEN_LANES)) % SCREEN_LANES;
     for (size_t column = 0; column < screen->columns && alive != 0 && screen->of_keys == STAGE_COUNT; column++)
         alive = streams == 1 ? fitting(screen, u, 1, column, alive, scratch)
                              : fitting(screen, u, SCREEN_LANES, column, alive, scratch);

@@ -415,7 +415,7 @@ static const struct mistaken ROWS[] = {
     {"fill-added:-1", ON(BOOK) | ON(BOOK_SPLIT), {.head[HIDE] = subtract_one}},
     {"fill-large:finite", ON(WIDE) | ON(BOOK), {.head[HIDE] = fill_large}},
     {"fill-large:infinite", ON(BOOK_NAN), {.head[HIDE] = fill_infinite}},
-    {"fill-across:heads", ON(WIDE) | ON(MODULE), {.head = {[HIDE] = fill_low, [SOFTMAX] = soften_heads}}},
+    {"fill-across:heads", ON(GROUPED), {.head = {[HIDE] = fill_low, [SOFTMAX] = soften_heads}}},
     {"fill-no-keepdim", ON(WIDE) | ON(BOOK), {.head = {[HIDE] = hide_nothing, [AFTER] = share_without_keepdim}}},
     {"window-left-plus-1", ON(WINDOW) | ON(KERNEL), {.rules[SIDES] = left_plus_1}},
     {"window-left-minus-1", ON(WINDOW) | ON(KERNEL), {.rules[SIDES] = left_minus_1}},

@@ -468,24 +468,13 @@ static void groups_first(struct sheet *s)
     memset(s->group, 0, sizeof s->group);
 }
 
-/* Every head of that role is the first one. */
-static void use_first(struct sheet *s, int role)
-{
-    for (int b = 0; b < s->B; b++)
-        for (int h = s->G - 1; h >= 0; h--)
-            memcpy(s->used[role][b][h], s->used[role][b][0], sizeof s->used[role][b][0]);
-}
-
-static void keys_first(struct sheet *s)
-{
-    use(s);
-    use_first(s, KEY);
-}
-
+/* values[:, :1] for every head */
 static void values_first(struct sheet *s)
 {
     use(s);
-    use_first(s, VALUE);
+    for (int b = 0; b < s->B; b++)
+        for (int h = s->G - 1; h >= 0; h--)
+            memcpy(s->used[VALUE][b][h], s->used[VALUE][b][0], sizeof s->used[VALUE][b][0]);
 }
 
 /* --- dropout ----------------------------------------------------------------------------------------------------- */
@@ -773,8 +762,7 @@ static const struct mistaken ROWS[] = {
     {"groups-key-tiled", ON(GROUPED) | ON(KERNEL), {.whole[GROUP] = keys_tiled}},
     {"groups-value-tiled", ON(GROUPED) | ON(KERNEL), {.whole[GROUP] = values_tiled}},
     {"groups-first", ON(GROUPED) | ON(KERNEL) | ON(MODULE), {.whole[GROUP] = groups_first}},
-    {"groups-key-first", ON(GROUPED) | ON(MODULE) | ON(PLAIN), {.whole[ROLE] = keys_first}},
-    {"groups-value-first", ON(GROUPED) | ON(WIDE) | ON(BATCH), {.whole[ROLE] = values_first}},
+    {"groups-value-first", ON(GROUPED) | ON(WIDE), {.whole[ROLE] = values_first}},
     {"dropout-not-rescaled", ON(BOOK_DROPOUT), {.head[DROPOUT] = dropout_not_rescaled}},
     {"dropout-divided-by-p", ON(BOOK_DROPOUT), {.head[DROPOUT] = dropout_divided_by_p}},
     {"dropout-before-softmax", ON(BOOK_DROPOUT), {.head = {[ADD] = drop_scores, [DROPOUT] = no_dropout}}},
