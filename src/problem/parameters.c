@@ -105,7 +105,7 @@ bool parameters_find(const struct parameters *parameters, bool stacked, const ch
     char own[PARAMETER_NAME_BYTES];
     for (size_t i = 0; i < parameters->module_count * OF_MODULE; i++) {
         const struct tensor *tensor = parameters_named(parameters, stacked, i, own);
-        const enum projection_id id = (enum projection_id)(i % OF_MODULE / 2);
+        const int id = (int)(i % OF_MODULE / 2);
         *place = (struct parameter_place){projection_at(parameters, i), id, i / OF_MODULE, i % 2 == 1};
         if (is_tensor(tensor, own, name))
             return true;

@@ -260,7 +260,7 @@ static bool leads(const struct problem *problem, bool from_keys, size_t way)
 
 /* Loads the gradient with respect to a projection, of all heads of the place's token, to e->operand; returns its
  * stage. */
-static enum stage load_made(struct explanation *e, enum projection_id id, struct explain_place place, size_t *width)
+static enum stage load_made(struct explanation *e, int id, struct explain_place place, size_t *width)
 {
     const struct problem *problem = e->problem;
     const enum stage stage = stage_above(problem, id);
@@ -280,7 +280,7 @@ static bool prepare(struct explanation *e, struct explain_lines *line)
 {
     static const char *const NAMES[WAYS] = {"query", "key", "value", "gate", "residual"};
     const struct parameters *parameters = &e->problem->parameters;
-    const enum projection_id id = (enum projection_id)line->index;
+    const int id = (int)line->index;
     const bool of_gate = line->index == WAY_GATE;
     enum stage above = STAGE_GRAD_GATE;
     snprintf(line->label, sizeof line->label, "via %s", NAMES[line->index]);
@@ -301,7 +301,7 @@ static bool prepare(struct explanation *e, struct explain_lines *line)
         gradient_load_row(of_gate ? &parameters->gate : &parameters->modules[module].projections[id], line->column,
                           columns, e->factor + module * columns);
     line->given[0] = explain_numbers((int)above, e->operand);
-    line->given[1] = explain_numbers(EXPLAIN_WEIGHTS + (int)id, e->factor);
+    line->given[1] = explain_numbers(EXPLAIN_WEIGHTS + id, e->factor);
     return true;
 }
 
