@@ -376,6 +376,71 @@ static void test_heads(void)
     job_free(&job);
 }
 
+/* How a kernel misreads column c of key j: the source of the number; SIZE_MAX: 0. */
+static size_t first_six(size_t j, size_t c)
+{
+    return c < 6 ? j * 8 + c : SIZE_MAX;
+}
+
+static size_t pairs_exchanged(size_t j, size_t c)
+{
+    return j * 8 + (c ^ 2);
+}
+
+static size_t first_exchanged(size_t j, size_t c)
+{
+    return j * 8 + (c < 2 ? 1 - c : c);
+}
+
+static size_t transposed(size_t j, size_t c)
+{
+    return (j / 4 * 4 + c % 4) * 8 + c / 4 * 4 + j % 4;
+}
+
+/* Makes all rows of a context of WIDE with keys or values that are misread, and puts the right ones back. */
+static void misread(struct table *table, double *operand, size_t (*source)(size_t j, size_t c))
+{
+    const struct sizes *size = &table->job->size;
+    const size_t block = size->keys * 8, count = size->items * size->kv_heads * block;
+    double *right = numbers(count);
+    memcpy(right, operand, count * sizeof *right);
+    for (size_t i = 0; i < count; i++) {
+        const size_t from = source(i % block / 8, i % 8);
+        operand[i] = from == SIZE_MAX ? 0 : right[i / block * block + from];
+    }
+    for (size_t h = 0; h < size->heads; h++)
+        read_heads(table, h, h / 2, h / 2);
+    memcpy(operand, right, count * sizeof *right);
+    free(right);
+}
+
+static void test_columns(void)
+{
+    struct job job;
+    struct table t;
+    job_make(&job, WIDE);
+    t = table_of(&job, STAGE_CONTEXT);
+    misread(&t, job.key, first_six);
+    expect(&t, "columns", "rows 2 to 64",
+           "rows 2 to 64 are right for the first 6 columns of query and key alone; all others are right");
+    t = table_of(&job, STAGE_WEIGHTS);
+    misread(&t, job.key, pairs_exchanged);
+    expect(&t, "columns", "rows 2 to 64",
+           "rows 2 to 64 are right if in each 4 columns of the keys the halves change places; all others are right");
+    t = table_of(&job, STAGE_CONTEXT);
+    misread(&t, job.key, first_exchanged);
+    expect(&t, "columns", "rows 2 to 64",
+           "rows 2 to 64 are right if in the first 2 columns of the keys the halves change places; all others are right");
+    t = table_of(&job, STAGE_CONTEXT);
+    misread(&t, job.key, transposed);
+    expect(&t, "columns", "rows 2 to 64",
+           "rows 2 to 64 are right if the keys are transposed in square tiles of 4; all others are right");
+    t = table_of(&job, STAGE_CONTEXT);
+    misread(&t, job.value, transposed);
+    expect(&t, "columns", "", "all numbers are right if the values are transposed in square tiles of 4");
+    job_free(&job);
+}
+
 /* A norm after the stage, with a weight for each column, also with a bias, or without. */
 static void test_normed(void)
 {
@@ -615,6 +680,7 @@ int main(void)
     test_parts();
     test_others();
     test_heads();
+    test_columns();
     test_normed();
     test_relations(SMALL);
     if (getenv("ATTN_QUICK") == NULL) {

@@ -288,22 +288,26 @@ static void take_gradients(struct bound *bound, size_t row, double off)
     bound->largest[QUERY] = fmax(bound->largest[QUERY], largest_of(bound->sum_query, d));
 }
 
-/* Notes how far the row reaches, in the span that it is in. */
+/* Notes from where and how far the row reaches, in the span that it is in. */
 static void note_reach(const struct bound *bound, size_t row)
 {
     struct case_made *made = bound->made;
     const struct case_sequences sequences = case_sequences_of(made->row, &made->sizes);
     const bool packed = case_has(made->row, CASE_PACKED);
-    size_t end = bound->problem->size.keys, at = sequences.count > 1 ? bound->item : 0;
+    size_t end = bound->problem->size.keys, start = 0, at = sequences.count > 1 ? bound->item : 0;
     while (end > 0 && !(bound->weights[end - 1] > 0))
         end--;
+    while (start < end && !(bound->weights[start] > 0))
+        start++;
     for (at = packed ? 0 : at; packed && row >= sequences.queries[at + 1];)
         at++;
     made->has_empty_rows = made->has_empty_rows || end == 0;
     made->span_count = sequences.count;
     made->spans[at].queries = sequences.queries[at + 1] - sequences.queries[at];
     made->spans[at].keys = sequences.keys[at + 1] - sequences.keys[at];
-    made->spans[at].reach = memory_larger(made->spans[at].reach, end - (packed && end > 0 ? sequences.keys[at] : 0));
+    const size_t before = packed && end > 0 ? sequences.keys[at] : 0;
+    made->spans[at].reach = memory_larger(made->spans[at].reach, end - before);
+    made->spans[at].start = memory_larger(made->spans[at].start, start - before);
 }
 
 static void take_head(struct bound *bound, const struct result_table *weights, size_t matrix)

@@ -47,7 +47,7 @@ struct case_feature_row {
 
 /* Tokens of packed sequences, or a whole multiple of them; queries if there are fewer than keys; and keys in pages,
  * also if some have none. */
-enum { CASE_PACKED_KEYS = 39, CASE_APART_QUERIES = 31, CASE_PAGED_KEYS = 68, CASE_PAGED_KEYS_EMPTY = 51 };
+enum { CASE_PACKED_KEYS = 39, CASE_APART_QUERIES = 31, CASE_PAGED_KEYS = 84, CASE_PAGED_KEYS_EMPTY = 51 };
 
 extern const struct case_feature_row CASE_FEATURE_ROWS[CASE_FEATURE_COUNT];
 

@@ -37,9 +37,10 @@ struct case_sequences {
     size_t queries[CASE_MOST_SEQUENCES + 1], keys[CASE_MOST_SEQUENCES + 1];
 };
 
-/* The queries and keys of a sequence, or of an item, and the keys up to the last that a query attends to. */
+/* The queries and keys of a sequence, or of an item; the keys up to the last that a query attends to; and the most that
+ * are masked before the first of one. */
 struct case_span {
-    size_t queries, keys, reach;
+    size_t queries, keys, reach, start;
 };
 
 /* A result that a kernel writes: |theirs - truth| <= absolute + relative |truth|, and the root mean square of that over
@@ -134,6 +135,9 @@ struct case_difference {
     double rms;     /* its errors; */
     double typical; /* the root mean square of all rows' shares */
 };
+
+/* In check.c: whether one of its numbers is finite. */
+bool case_has_finite(const struct tensor *tensor);
 
 /* In compare.c. `theirs` are in the order of the truth. */
 struct case_difference case_differ(const struct case_result *right, const double *theirs);

@@ -170,7 +170,7 @@ static void compare(struct case_checked *checked, const double *theirs, const st
     checked->told_count++;
 }
 
-static bool has_finite(const struct tensor *tensor)
+bool case_has_finite(const struct tensor *tensor)
 {
     double number = NAN;
     for (size_t i = 0; i < tensor_count(tensor) && !isfinite(number); i++)
@@ -270,7 +270,7 @@ static enum status check_answers(struct cases_report *report, struct case_checke
         return STATUS_OK;
     const struct answer *answer = &answers->of[worst->which];
     const char *blank = tensor_blank(&answer->tensor);
-    checked->is_poisoned = is_poisoned(&made->files.files[0]) && !has_finite(&answer->tensor);
+    checked->is_poisoned = is_poisoned(&made->files.files[0]) && !case_has_finite(&answer->tensor);
     if (checked->is_poisoned) /* any guess would fit */
         snprintf(checked->sentence, sizeof checked->sentence, "%s",
                  "NaN fills the entries that must not be read; 0 times NaN is NaN, so skip them");

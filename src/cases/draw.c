@@ -41,9 +41,10 @@ bool case_sizes_of(const struct case_row *row, const struct options *options, st
                                  .queries = cut(queries, longest, most),
                                  .keys = cut(keys, longest, most),
                                  .d_head = d_head,
-                                 .d_value = options->d_value > 0          ? (size_t)options->d_value
-                                            : case_has(row, CASE_D_VALUE) ? d_head / 2 + 3
-                                                                          : (size_t)options->d_head};
+                                 .d_value = options->d_value > 0 ? (size_t)options->d_value
+                                            : case_has(row, CASE_D_VALUE)
+                                                ? (case_has(row, CASE_CAUSAL) ? d_head + 5 : d_head / 2 + 3)
+                                                : (size_t)options->d_head};
     if (sizes->kv_heads > 0 && heads % sizes->kv_heads != 0)
         sizes->kv_heads = 0;
     return sizes->kv_heads > 0 && most >= (row->exact ? longest : row->least > 0 ? row->least : 2);
@@ -74,7 +75,7 @@ struct case_sequences case_sequences_of(const struct case_row *row, const struct
     static const struct case_sequences PACKED[] = {{5, {0, 1, 17, 17, 34, 39}, {0, 1, 17, 17, 34, 39}},
                                                    {5, {0, 1, 9, 9, 26, 31}, {0, 3, 12, 14, 33, 39}},
                                                    {5, {0, 1, 17, 17, 26, 31}, {0, 3, 12, 20, 20, 39}}};
-    static const size_t PAGED[] = {16, 3, 33, 16}, PAGED_EMPTY[] = {17, 1, 33, 0};
+    static const size_t PAGED[] = {16, 3, 33, 32}, PAGED_EMPTY[] = {17, 1, 33, 0};
     const bool empty = case_has(row, CASE_EMPTY);
     const size_t keys = sizes->keys, some = keys > 17 ? 17 : keys / 2, least = memory_smaller(keys, sizes->queries);
     if (case_has(row, CASE_PAGES))
@@ -274,9 +275,9 @@ enum status make_mask_finite(struct case_drawing *drawing)
 /* Three documents, in runs of seven keys. */
 enum status make_documents(struct case_drawing *drawing)
 {
-    int64_t *ids = add_of(drawing, "document_ids", DTYPE_I64, 1, &drawing->sizes.keys);
+    int32_t *ids = add_of(drawing, "document_ids", DTYPE_I32, 1, &drawing->sizes.keys);
     for (size_t key = 0; key < drawing->sizes.keys && ids != NULL; key++)
-        ids[key] = (int64_t)(key / 7 % 3);
+        ids[key] = (int32_t)(key / 7 % 3);
     return ids != NULL ? STATUS_OK : drawing->error->status;
 }
 

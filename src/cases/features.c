@@ -11,7 +11,7 @@ enum { MOST_ATOMS = 192, ATOM_BYTES = 64, MOST_TERMS = 3, MOST_ALTERNATIVES = 64
 
 /* The least score of a set of terms that the verdict reports, also where most results fail, or so few that they have
  * names; and what each term more must add to it. */
-static const double LEAST_SCORE = 0.4, LEAST_OF_MOST = 0.68, LEAST_OF_NEARLY_ALL = 0.87, LEAST_OF_FEW = 0.7,
+static const double LEAST_SCORE = 0.4, LEAST_OF_MOST = 0.66, LEAST_OF_NEARLY_ALL = 0.81, LEAST_OF_FEW = 0.7,
                     OF_A_TERM = 0.04;
 
 /* A property that a result has or not. */
@@ -60,10 +60,12 @@ ATOM(keys_are, s->keys == n)
 ATOM(queries_are, s->queries == n)
 ATOM(keys_exceed, s->reach > n)
 ATOM(queries_exceed, s->queries > n)
+ATOM(queries_within, s->queries <= n)
 ATOM(keys_within, s->reach > 0 && s->keys <= n)
 ATOM(keys_are_ragged, s->keys % n != 0)
 ATOM(tail_is_attended, s->reach > s->keys - s->keys % n)
 ATOM(last_is_attended, s->keys > 0 && s->reach == s->keys)
+ATOM(starts_later, s->start >= n)
 ATOM(queries_are_ragged, s->queries % n != 0)
 ATOM(keys_are_even, s->reach > 0 && s->keys % n == 0 && s->reach + n > s->keys)
 ATOM(fewer_queries, s->queries < s->keys)
@@ -104,6 +106,7 @@ static const struct {
              {"attention to keys after the last multiple of %zu", 16, 128, tail_is_attended},
              {"T_k more than %zu", 16, 2048, keys_exceed},
              {"attention to the last key", 1, 1, last_is_attended},
+             {"rows whose first %zu keys are masked", 8, 64, starts_later},
              {"T_k at most %zu", 16, 2048, keys_within},
              {"T_q not a multiple of %zu", 16, 128, queries_are_ragged},
              {"T_q < T_k", 1, 1, fewer_queries},
@@ -112,6 +115,7 @@ static const struct {
              {"T_k a multiple of %zu", 16, 128, keys_are_even},
              {"T_k more than %zu", 1, 8, keys_exceed},
              {"T_q more than %zu", 1, 1024, queries_exceed},
+             {"T_q at most %zu", 2, 64, queries_within},
              {"scores set by the case", 1, 1, has_scores}};
 
 /* Adds one that some failing results have, but not all results; of sizes and kinds none that has the same results as
@@ -211,6 +215,21 @@ static bool say_cases(const struct cases_report *report, struct text *text)
                 text_add(text, ": %s", report->checked[i].row->purpose);
         }
     return failing <= FEW_CASES;
+}
+
+/* Adds the features that all failing results have, if they are of several cases. */
+static void say_common(const struct atoms *atoms, struct text *text)
+{
+    const char *before = "; all have ";
+    for (size_t i = 0; i < atoms->features && atoms->report->of[CASE_FAILED] > 1; i++) {
+        size_t held = 0;
+        for (size_t k = 0; k < atoms->results; k++)
+            held += atoms->items[i].holds[k] && atoms->fails[k];
+        if (held < atoms->failing)
+            continue;
+        text_add(text, "%s%s", before, atoms->items[i].text);
+        before = " with ";
+    }
 }
 
 /* Keeps the sets of features alone, if there are any; returns how many sets are left. */
@@ -328,8 +347,9 @@ enum status verdict_features(const struct cases_report *report, struct text *tex
     else if (count > 0 && 2 * atoms.failing > atoms.results &&
              best[0].score < (10 * atoms.failing > 9 * atoms.results ? LEAST_OF_NEARLY_ALL : LEAST_OF_MOST))
         say_most(&atoms, text);
-    else if (count > 0 && ((best[0].count < MOST_TERMS && best[0].score >= LEAST_OF_FEW) || !say_cases(report, text)) &&
-             best[0].score >= LEAST_SCORE)
+    else if (count > 0 && (best[0].count == MOST_TERMS || best[0].score < LEAST_OF_FEW) && say_cases(report, text))
+        say_common(&atoms, text);
+    else if (count > 0 && best[0].score >= LEAST_SCORE)
         say(&atoms, best, keep_features(&atoms, best, count), text);
     return error->status;
 }

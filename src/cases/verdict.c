@@ -14,6 +14,9 @@
 /* Questions: of the smallest case that fails, and of one that the answer does not explain. */
 enum { MOST_QUESTIONS = 2, MOST_CANDIDATES = 128, MOST_CHOICES = 3, MOST_OBSERVED = 12 };
 
+/* Failing gradients that a mistake must give, where it gives no failing context. */
+enum { LEAST_CASES = 3 };
+
 /* Queries of a case that one can ask about, and of one that tells parts of rows apart: more than a tile of 16. */
 enum { LEAST_ROWS = 8, WIDE_ROWS = 18 };
 
@@ -22,15 +25,15 @@ struct candidate {
     struct mistake_choice choices[MOST_CHOICES];
     size_t count;
     bool refuted;            /* by a case that passes, */
-    bool contradicted;       /* or by one that fails otherwise */
+    size_t contradicted;     /* cases that fail otherwise */
     size_t explained;        /* cases */
     size_t left, first_left; /* failing ones that it does not explain; the smallest */
     bool *explains;          /* (cases) */
 };
 
-/* A kernel has a function for each; what the failing cases are of. */
-enum pass { FORWARD, BACKWARD, MERGE, PASSES };
-static const char *const PASS_RESULTS[PASSES] = {"contexts", "gradients", "merges"};
+/* A kernel has a function for each, or a line; what the failing cases are of. LSE: those whose contexts are right. */
+enum pass { FORWARD, LSE, BACKWARD, MERGE, PASSES };
+static const char *const PASS_RESULTS[PASSES] = {"contexts", "lse", "gradients", "merges"};
 
 struct search {
     struct cases_report *report;
@@ -38,7 +41,6 @@ struct search {
     size_t *order;        /* (count) of the cases, the smallest first */
     bool asked;           /* there was a case to ask about */
     enum pass pass;       /* only its cases */
-    bool contexts_fail;   /* in a case of this pass, not lse alone */
     size_t failing, wide; /* cases; those of so many queries that one can tell rows apart */
     struct candidate candidates[MOST_CANDIDATES], likely; /* which explains the pass before; count 0: none does */
     size_t count;
@@ -99,9 +101,16 @@ enum status case_question(const struct answers *answers, const struct answer *an
 /* Whether it is a case of the pass that the search is about. */
 static bool is_of_pass(const struct search *search, const struct case_checked *checked)
 {
-    return search->pass == (case_has(checked->row, CASE_GRAD)    ? BACKWARD
-                            : case_has(checked->row, CASE_MERGE) ? MERGE
-                                                                 : FORWARD);
+    const enum pass pass = case_has(checked->row, CASE_GRAD)    ? BACKWARD
+                           : case_has(checked->row, CASE_MERGE) ? MERGE
+                                                                : FORWARD;
+    return search->pass == pass || (search->pass == LSE && pass == FORWARD && !has_wrong_contexts(checked));
+}
+
+/* Whether it fails in that pass. */
+static bool is_failing(const struct search *search, const struct case_checked *checked)
+{
+    return is_wrong(checked) && (search->pass != FORWARD || has_wrong_contexts(checked));
 }
 
 /* Whether a mistake depends on where tiles begin: over all packed keys in attn, in each sequence in a kernel. */
@@ -127,8 +136,8 @@ static enum status add_candidate(struct search *search, const struct candidate *
     if (search->count == MOST_CANDIDATES)
         return STATUS_OK;
     *candidate = *added;
-    candidate->refuted = candidate->contradicted = false;
-    candidate->explained = candidate->left = 0;
+    candidate->refuted = false;
+    candidate->contradicted = candidate->explained = candidate->left = 0;
     candidate->explains =
         arena_allocate(search->arena, search->report->count, sizeof *candidate->explains, search->error);
     if (candidate->explains == NULL)
@@ -261,15 +270,15 @@ static bool make_mistaken(const struct search *search, const struct candidate *c
     return status == STATUS_OK && mistaken->count == made->count;
 }
 
-/* Whether the results that the kernel wrote are changed by the mistakes beyond their bounds. Where contexts are wrong,
- * lse does not count: each kernel makes it of its wrong sums differently. */
+/* Whether the results that the kernel wrote are changed by the mistakes beyond their bounds. lse has its own pass: each
+ * kernel makes it of its wrong sums differently. */
 static bool is_changed(const struct search *search, const struct case_checked *checked, const struct case_made *made,
                        const struct case_made *mistaken)
 {
     bool changed = false;
     for (size_t i = 0; i < checked->told_count; i++) {
         const size_t which = checked->told[i].which;
-        if (made->results[which].optional && search->contexts_fail && checked->verdict == CASE_PASSED)
+        if (made->results[which].optional && search->pass == FORWARD)
             continue;
         const struct case_difference found = case_differ(&made->results[which], mistaken->results[which].truth.data);
         changed = changed || found.share > 1 || found.share_of_row > 1;
@@ -313,16 +322,17 @@ static void try_candidate(const struct search *search, struct candidate *candida
 {
     static const enum dtype SUMS[] = {DTYPE_F32, DTYPE_F64};
     const struct case_checked *checked = &search->report->checked[at];
-    bool changed = true, same = false;
+    bool changed = true, same = false, lost = false;
     for (size_t i = remade->made->given_options.dtype == DTYPE_F64; i < 2 && changed && !same; i++) {
         struct arena arena = {0};
         struct case_made *mistaken = arena_allocate(&arena, 1, sizeof *mistaken, search->error);
         changed = mistaken != NULL && make_mistaken(search, candidate, remade->made, SUMS[i], mistaken, &arena) &&
                   is_changed(search, checked, remade->made, mistaken);
-        same = changed && is_wrong(checked) && gives(checked, remade, mistaken, search->error);
+        lost = changed && !case_has_finite(&mistaken->results[0].truth);
+        same = changed && is_failing(search, checked) && gives(checked, remade, mistaken, search->error);
         arena_free(&arena);
     }
-    if (checked->verdict == CASE_PASSED) {
+    if (!is_failing(search, checked)) {
         candidate->refuted = candidate->refuted || changed;
         return;
     }
@@ -330,8 +340,7 @@ static void try_candidate(const struct search *search, struct candidate *candida
     candidate->explained += same;
     if (same)
         return;
-    candidate->contradicted =
-        candidate->contradicted || (changed && (has_wrong_contexts(checked) || !search->contexts_fail));
+    candidate->contradicted += changed && !lost;
     if (candidate->left++ == 0)
         candidate->first_left = at;
 }
@@ -360,14 +369,15 @@ static enum status try_candidates(struct search *search, size_t first)
     return STATUS_OK;
 }
 
-/* The candidate that explains most and is not refuted; unless `open`, it contradicts nothing, and gives nearly all
- * cases that fail. NULL: none. */
+/* The candidate that explains most and is not refuted; unless `open`, it gives nearly all cases that fail. NULL: none.
+ */
 static struct candidate *best_of(struct search *search, bool open)
 {
     struct candidate *best = NULL;
     for (size_t i = 0; i < search->count; i++) {
         struct candidate *candidate = &search->candidates[i];
-        const bool nearly_all = !candidate->contradicted && candidate->left <= candidate->explained / 4;
+        const bool nearly_all =
+            candidate->contradicted <= candidate->explained / 16 && candidate->left <= candidate->explained / 4;
         if (candidate->refuted || candidate->explained == 0 || (!nearly_all && !open))
             continue;
         if (best == NULL || candidate->explained > best->explained)
@@ -380,13 +390,11 @@ static enum status find_mistake(struct search *search)
 {
     size_t at = SIZE_MAX;
     search->failing = search->count = 0;
-    search->contexts_fail = false;
     for (size_t i = search->report->count; i-- > 0;) {
         const struct case_checked *checked = &search->report->checked[search->order[i]];
-        if (!is_wrong(checked) || !is_of_pass(search, checked))
+        if (!is_failing(search, checked) || !is_of_pass(search, checked))
             continue;
         search->failing++;
-        search->contexts_fail = search->contexts_fail || has_wrong_contexts(checked);
         if (at == SIZE_MAX || checked->sizes.queries >= LEAST_ROWS)
             at = search->order[i];
     }
@@ -641,7 +649,7 @@ enum status cases_find_verdict(struct cases_report *report, const struct options
     if (search == NULL)
         return error->status;
     *search = (struct search){.report = report, .options = options, .arena = arena, .error = error};
-    bool explained = true;
+    bool explained = true, open = false;
     size_t varying = 0;
     if (report->of[CASE_FAILED] == 0 || sort_cases(search) != STATUS_OK)
         return error->status;
@@ -659,11 +667,14 @@ enum status cases_find_verdict(struct cases_report *report, const struct options
         if (find_mistake(search) != STATUS_OK)
             return error->status;
         const struct candidate *found = best_of(search, false);
-        explained = explained && (search->failing == 0 || (found != NULL && found->left == 0));
-        if (found != NULL) {
+        const bool weak = found != NULL && search->pass == BACKWARD && open && found->explained < LEAST_CASES;
+        const bool is_few = search->pass == LSE && search->failing <= search->likely.explained / 4;
+        explained = explained && (search->failing == 0 || is_few || (found != NULL && found->left == 0));
+        open = open || (search->failing > 0 && found == NULL && !is_few);
+        if (found != NULL && !weak)
             say_mistake(search, found);
+        if (found != NULL && !weak && search->pass != LSE)
             search->likely = *found;
-        }
     }
     if ((explained && !options->no_why && (varying > 0 || report->verdict.mistake[0] != '\0')) || say_precision(search))
         return STATUS_OK;

@@ -12,13 +12,14 @@
     ROW(GQA, "gqa", "heads that share a key and a value") \
     ROW(MQA, "mqa", "one head of key and value for all") \
     ROW(BATCH, "batch", "several items") \
+    ROW(DECODE, "decode", "one query, the last token") \
     ROW(CROSS, "cross", "another number of keys than queries") \
     ROW(TOP_LEFT, "top-left", "fewer queries than keys, the first ones") \
     ROW(OFFSET, "offset", "fewer queries than keys, the last ones") \
     ROW(WINDOW, "window", "a window of keys before the query") \
     ROW(WINDOW_BOTH, "window-both", "a window on both sides") \
     ROW(CHUNK, "chunk", "blocks of positions") \
-    ROW(PREFIX, "prefix", "a prefix that every query sees") \
+    ROW(PREFIX, "prefix", "a prefix without the causal rule") \
     ROW(SOFTCAP, "softcap", "a softcap") \
     ROW(SCALE, "scale", "a given scale") \
     ROW(ALIBI, "alibi", "ALiBi") \

@@ -235,8 +235,9 @@ static double error_of(const struct observing *observing, const struct observing
     return isfinite(off) ? fmax(-FAR_OFF, fmin(off, FAR_OFF)) : FAR_OFF;
 }
 
-bool observe_may_fit(struct observing *observing, void (*change)(struct recipe *recipe, size_t form), size_t form,
-                     enum observe_axis axis)
+/* Whether a change of a recipe may give the wrong part, or that of some place on the axis, by the sample alone; true
+ * where there is none. */
+static bool may_fit(struct observing *observing, observe_change *change, size_t form, enum observe_axis axis)
 {
     struct observing some;
     struct arena scratch = {0};
@@ -261,6 +262,14 @@ bool observe_may_fit(struct observing *observing, void (*change)(struct recipe *
         fits = fits || (counts[place] > 0 && sums[place] <= counts[place]);
     arena_free(&scratch);
     return fits;
+}
+
+const double *observe_changed(struct observing *observing, observe_change *change, size_t form, enum observe_axis axis)
+{
+    struct recipe *recipe = may_fit(observing, change, form, axis) ? observe_recipe(observing, NULL) : NULL;
+    if (recipe != NULL)
+        change(recipe, form);
+    return recipe != NULL ? observe_make(observing, recipe) : NULL;
 }
 
 /* --- the search -------------------------------------------------------------------------------------------------- */
@@ -435,6 +444,7 @@ static bool is_proven(const struct fitting *f, const struct group *group)
 static const char *value_text(double *value, double width, char text[VALUE_BYTES])
 {
     double rounded = NAN;
+    *value = fabs(*value) <= width ? 0 : *value;
     for (int digits = 1; digits <= 6 && !(fabs(rounded - *value) <= width); digits++) {
         snprintf(text, VALUE_BYTES, "%.*g", digits, *value);
         rounded = strtod(text, NULL);

@@ -101,10 +101,10 @@ struct recipe *observe_recipe(struct observing *observing, const struct mistake_
  * NULL: it cannot be made so, or out of memory. Its work is that of a guess of attn why. */
 const double *observe_make(struct observing *observing, const struct recipe *recipe);
 
-/* In fits.c: whether a change of a recipe may give the wrong part, or that of some place on the axis, by the sample
- * alone, which costs less than the table; true where there is no sample. */
-bool observe_may_fit(struct observing *observing, void (*change)(struct recipe *recipe, size_t form), size_t form,
-                     enum observe_axis axis);
+/* In fits.c: the numbers with a change of a recipe; NULL: a sample, which costs less, shows that it gives neither the
+ * wrong part nor that of some place on the axis, or out of memory. */
+typedef void observe_change(struct recipe *recipe, size_t form);
+const double *observe_changed(struct observing *observing, observe_change *change, size_t form, enum observe_axis axis);
 
 /* The values that the head of number i reads, (keys, columns), in the table of STAGE_VALUE. */
 const double *observe_values(const struct observing *observing, const struct observe_table *value, size_t i);

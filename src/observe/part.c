@@ -159,10 +159,13 @@ static bool add_places(const struct observing *observing, enum observe_axis axis
 /* --- rows by their number of keys -------------------------------------------------------------------------------- */
 
 /* What the wrong rows may have in common, for sizes of tiles or, from ANY_NUMBER on, for any number. */
-enum { ANY_NUMBER = 3 };
-static const char *const RULES[] = {"the rows without keys", "the rows whose number of keys is no multiple of %zu",
+enum { ANY_NUMBER = 4 };
+static const char *const RULES[] = {"the rows without keys",
+                                    "the rows with keys",
+                                    "the rows whose number of keys is no multiple of %zu",
                                     "the rows whose number of keys is a multiple of %zu",
-                                    "the rows with more than %zu keys", "the rows with fewer than %zu keys"};
+                                    "the rows with more than %zu keys",
+                                    "the rows with fewer than %zu keys"};
 
 /* Whether the rule holds for the wrong lines alone. One key has a weight of 1 whatever is wrong. */
 static bool obeys(const struct observing *observing, const bool *lines, size_t rule, size_t number)
@@ -171,7 +174,7 @@ static bool obeys(const struct observing *observing, const bool *lines, size_t r
     size_t counts[2] = {0, 0};
     for (size_t line = 0; line < observing->lines; line++) {
         const size_t keys = observing->keys[line], rest = keys % memory_larger(1, number);
-        const bool holds[] = {keys == 0, rest != 0, rest == 0 && keys > 0, keys > number, keys < number};
+        const bool holds[] = {keys == 0, keys > 0, rest != 0, rest == 0 && keys > 0, keys > number, keys < number};
         if (keys == 1 && !lines[line])
             continue;
         if (lines[line] != holds[rule])

@@ -192,13 +192,9 @@ static void read_later(struct recipe *recipe, size_t form)
 static void try_heads(struct observing *observing, const struct problem_sizes *size, size_t by, size_t way)
 {
     static const char *const WORDS[] = {"", "keys", "values", "keys and values"};
-    struct recipe *recipe = observe_recipe(observing, NULL);
-    const double *made;
+    const double *made = observe_changed(observing, read_later, 4 * by + way, OBSERVE_HEAD);
     struct observe_part part;
-    if (recipe == NULL)
-        return;
-    read_later(recipe, 4 * by + way);
-    if ((made = observe_make(observing, recipe)) == NULL)
+    if (made == NULL)
         return;
     size_t count = 0, of = 0, heads = observing->observed->right.size[OBSERVE_HEAD];
     bool *all = observe_zeros(observing, observing->count, sizeof *all),
@@ -229,8 +225,7 @@ void observe_heads(struct observing *observing)
     const enum stage stage = observing->observed->right.stage;
     for (size_t by = 1; by < size->kv_heads; by++)
         for (size_t way = 1; way <= (stage == STAGE_CONTEXT ? 3 : 1); way++)
-            if (observe_may_fit(observing, read_later, 4 * by + way, OBSERVE_HEAD))
-                try_heads(observing, size, by, way);
+            try_heads(observing, size, by, way);
 }
 
 /* --- the part alone ---------------------------------------------------------------------------------------------- */

@@ -172,14 +172,9 @@ static void scale_by_0(struct recipe *recipe, size_t form)
 
 void observe_uniform(struct observing *observing)
 {
-    struct recipe *recipe = stage_follows(observing->observed->right.stage, STAGE_WEIGHTS) &&
-                                    observe_may_fit(observing, scale_by_0, 0, OBSERVE_NO_AXIS)
-                                ? observe_recipe(observing, NULL)
-                                : NULL;
-    if (recipe == NULL)
-        return;
-    scale_by_0(recipe, 0);
-    const double *made = observe_make(observing, recipe);
+    const double *made = stage_follows(observing->observed->right.stage, STAGE_WEIGHTS)
+                             ? observe_changed(observing, scale_by_0, 0, OBSERVE_NO_AXIS)
+                             : NULL;
     if (made != NULL && observe_fits(observing, made, NULL, 1) && observe_bits(observing, NULL) >= OBSERVE_BITS)
         observe_say(observing, "", "each query weighs its allowed keys alike: the scores do not count");
 }

@@ -81,14 +81,17 @@ void observe_near(struct observing *observing)
     enum { LEAST = 32 };
     static const double MOST = 0.05;
     double *means = observe_zeros(observing, observing->count, sizeof *means), sum = 0;
-    for (size_t i = 0; i < observing->count; i++)
+    size_t finite = 0;
+    for (size_t i = 0; i < observing->count; i++) {
         sum += observing->observed->right.numbers[i];
+        finite += observing->wrong[i] && isfinite(observing->observed->mine[i]);
+    }
     for (size_t i = 0; i < observing->count && means != NULL; i++)
         means[i] = sum / (double)observing->count;
     const double share = means != NULL ? rms_of(observing, observing->observed->mine, 0, observing->count) /
                                              rms_of(observing, means, 0, observing->count)
                                        : INFINITY;
-    if (observing->wrong_count >= LEAST && share < MOST)
+    if (finite >= LEAST && share < MOST)
         observe_say(
             observing, observing->part.where,
             "the errors are small: their root mean square is %.2g %% of the standard deviation of the right numbers, "

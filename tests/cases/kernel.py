@@ -59,12 +59,13 @@ def allowed_of(case, read, q, k, offset):
     position = torch.arange(q.stop - q.start)[:, None] + offset
     key = torch.arange(k.stop - k.start)[None]
     allowed = torch.ones(q.stop - q.start, k.stop - k.start, dtype=torch.bool)
+    prefix = key < settings.get("prefix", 0)
     if settings["causal"]:
-        allowed &= (key <= position) | (key < settings.get("prefix", 0))
+        allowed &= (key <= position) | prefix
     if left >= 0:
         allowed &= key >= position - left
     if right >= 0:
-        allowed &= key <= position + right
+        allowed &= (key <= position + right) | prefix
     if "attention_chunk" in settings:
         chunk = settings["attention_chunk"]
         allowed &= torch.div(key, chunk, rounding_mode="floor") == torch.div(position, chunk, rounding_mode="floor")
