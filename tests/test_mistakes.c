@@ -315,7 +315,7 @@ static const uint64_t FIRST[MISTAKE_SLOT_COUNT] = {
     [MISTAKE_SLOT_SCALE] = BIT(SCALED) | BIT(QUERY), /* where the scale is on query */
     [MISTAKE_SLOT_SOFTMAX] = BIT(WEIGHTS),
     [MISTAKE_SLOT_MASK] = BIT(MASKED),
-    [MISTAKE_SLOT_FILL] = BIT(MASKED),
+    [MISTAKE_SLOT_FILL] = BIT(MASKED) | BIT(WEIGHTS),
     [MISTAKE_SLOT_WINDOW] = BIT(MASKED),
     [MISTAKE_SLOT_LENGTHS] = BIT(MASKED) | BIT(KEY), /* of pages, which then hold more keys */
     [MISTAKE_SLOT_SEQUENCES] = BIT(MASKED),
@@ -366,7 +366,8 @@ static const uint64_t FIRST[MISTAKE_SLOT_COUNT] = {
 static bool may_overflow(enum mistake id)
 {
     return id == MISTAKE_EMPTY_NAN || id == MISTAKE_SOFTMAX_LOG || id == MISTAKE_FILL_LARGE ||
-           id == MISTAKE_SOFTMAX_OVERFLOW || id == MISTAKE_OVERFLOW_F16 || MISTAKES[id].slot == MISTAKE_SLOT_BITS;
+           id == MISTAKE_FILL_ACROSS || id == MISTAKE_SOFTMAX_OVERFLOW || id == MISTAKE_OVERFLOW_F16 ||
+           MISTAKES[id].slot == MISTAKE_SLOT_BITS;
 }
 
 static bool is_finite(enum stage stage, double number)

@@ -160,9 +160,10 @@ CHANGE_BY(FILL_LARGE)
 
 CHANGE_BY(FILL_ACROSS)
 {
-    const char *reason = (form == 0 ? change_SOFTMAX_HEADS : change_SOFTMAX_ITEMS)(recipe, problem, mask, form);
-    recipe->fill = -1e9;
-    return reason != NULL ? reason : fill(recipe, ", -1e9 where masked");
+    const bool items = (int)form % 2 == 1;
+    const char *reason = (items ? change_SOFTMAX_ITEMS : change_SOFTMAX_HEADS)(recipe, problem, mask, form);
+    recipe->fill = form < 2 ? -1e9 : NAN;
+    return reason != NULL ? reason : fill(recipe, form < 2 ? ", -1e9 where masked" : ", NaN after it where masked");
 }
 
 CHANGE_BY(FILL_NO_KEEPDIM)

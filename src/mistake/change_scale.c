@@ -66,6 +66,8 @@ CHANGE(SCALE_NEGATIVE, problem->rounding.when == ROUNDING_OPERATIONS
                            ? "--rounding operations takes the root of the scale"
                            : scale_by(recipe, -scale_of(problem)))
 
+CHANGE(SCALE_ZERO, (recipe->not_differentiable = recipe->making, scale_by(recipe, 0)))
+
 CHANGE_BY(SCALE_AFTER_SOFTMAX)
 {
     recipe->weights_factor = scale_of(problem) / problem->scaling.temperature;
@@ -115,12 +117,6 @@ static void view_keys(const struct attention_row *row, const struct recipe *reci
     dtype_round(problem_stage_dtype(row->problem, STAGE_SCORES), row->stages[STAGE_SCORES], keys);
 }
 
-static void score_0(const struct attention_row *row, const struct recipe *recipe)
-{
-    (void)recipe;
-    memset(row->stages[STAGE_SCORES], 0, row->problem->size.keys * sizeof(double));
-}
-
 static void multiply_sums(const struct attention_row *row, const struct recipe *recipe)
 {
     const size_t d = row->problem->size.d_head, keys = row->problem->size.keys;
@@ -162,7 +158,6 @@ CHANGE_BY(SCORES_COSINE)
 }
 
 CHANGE(SCORES_KEY_VIEW, score(recipe, STAGE_SCORES, view_keys, "query . key, its numbers read on as d x tokens"))
-CHANGE(SCORES_ZERO, score(recipe, STAGE_SCORES, score_0, "0 for every key"))
 CHANGE(SCORES_OF_SUMS, score(recipe, STAGE_SCORES, multiply_sums, "the sum of query x the sum of key"))
 
 CHANGE_BY(SCALE_ROUNDED)

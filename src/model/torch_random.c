@@ -32,11 +32,11 @@ static uint32_t twist(uint32_t word, uint32_t neighbour, uint32_t far)
 static void next_block(struct torch_random *generator)
 {
     uint32_t *state = generator->state;
-    const unsigned n = TORCH_RANDOM_WORDS, m = PERIOD_OFFSET;
-    for (unsigned i = 0; i < n - m; i++)
+    const size_t n = TORCH_RANDOM_WORDS, m = PERIOD_OFFSET;
+    for (size_t i = 0; i < n - m; i++)
         state[i] = twist(state[i], state[i + 1], state[i + m]);
-    for (unsigned i = n - m; i < n - 1; i++)
-        state[i] = twist(state[i], state[i + 1], state[i + m - n]);
+    for (size_t i = n - m; i < n - 1; i++)
+        state[i] = twist(state[i], state[i + 1], state[i - (n - m)]);
     state[n - 1] = twist(state[n - 1], state[0], state[m - 1]);
     generator->next = 0;
 }

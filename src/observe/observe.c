@@ -59,12 +59,22 @@ void observe_say(struct observing *observing, const char *where, const char *for
     list->count += line->text != NULL && line->where != NULL;
 }
 
+bool observe_rest_is_right(const struct observing *observing, const bool *only)
+{
+    const double *right = observing->observed->right.numbers;
+    bool *rest = observe_zeros(observing, observing->count, sizeof *rest), some = false;
+    for (size_t i = 0; i < observing->count && rest != NULL; i++) {
+        rest[i] = !only[i] && isfinite(right[i]);
+        some = some || rest[i];
+    }
+    return rest != NULL && observe_wrong(observing, only) == observing->wrong_count &&
+           (!some || observe_fits(observing, right, rest, 1));
+}
+
 void observe_say_part(struct observing *observing, const struct observe_part *part, const char *sentence)
 {
     observe_say(observing, part->where, "%s%s", sentence,
-                part->where[0] != '\0' && observe_wrong(observing, part->only) == observing->wrong_count
-                    ? "; all others are right"
-                    : "");
+                part->where[0] != '\0' && observe_rest_is_right(observing, part->only) ? "; all others are right" : "");
 }
 
 void observe_tell(struct observing *observing, const struct observe_part *part, const char *format, ...)

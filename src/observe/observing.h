@@ -50,6 +50,9 @@ void *observe_zeros(const struct observing *observing, size_t count, size_t size
 /* How many numbers are wrong; `only`, (count) or NULL for all, are the numbers to look at. */
 size_t observe_wrong(const struct observing *observing, const bool *only);
 
+/* Whether all numbers but these (count) are right, also in the root mean square: few bits hide small errors in each. */
+bool observe_rest_is_right(const struct observing *observing, const bool *only);
+
 /* Sets a part from its numbers. `where` says nothing of the axis `but`. False: out of memory. */
 bool observe_part(const struct observing *observing, const bool *only, int but, struct observe_part *part);
 

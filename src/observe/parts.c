@@ -236,6 +236,7 @@ void observe_part_alone(struct observing *observing)
     size_t right = 0;
     for (size_t i = 0; i < observing->count; i++)
         right += !observing->wrong[i] && isfinite(observing->observed->mine[i]) && observing->observed->mine[i] != 0;
-    if (observing->part.where[0] != '\0' && observing->wrong_count >= LEAST_WRONG && right >= LEAST_RIGHT)
+    if (observing->part.where[0] != '\0' && observing->wrong_count >= LEAST_WRONG && right >= LEAST_RIGHT &&
+        observe_rest_is_right(observing, observing->part.only))
         observe_tell(observing, &observing->part, "wrong");
 }

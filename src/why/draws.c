@@ -628,8 +628,8 @@ static void scan_seed(void *context, size_t task, unsigned thread)
             draw_after(&generator, streams, at, keeps && at > streams->first ? own - span : own, own, span);
         else if (!listed && !together && !there)
             screen_draw(screen, &generator, own);
-        const unsigned passes = screen_passes(screen, own, (size_t)(left < step ? left : step), scratch);
-        for (unsigned lane = 0; passes >> lane != 0 && *count < MOST_HITS; lane++)
+        const uint64_t passes = screen_passes(screen, own, (size_t)(left < step ? left : step), scratch);
+        for (unsigned lane = 0; lane < SCREEN_LANES && passes >> lane != 0 && *count < MOST_HITS; lane++)
             if (passes >> lane & 1)
                 scan->hits[task][(*count)++] = listed ? streams->skips[at] : at + lane;
     }

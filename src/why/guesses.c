@@ -89,7 +89,7 @@ static const struct {
     {MISTAKE_DROPOUT_ON, 5, {0.1, 0.2, 0.25, 0.3, 0.5}, false},
     {MISTAKE_FILL_SMALL, 4, {-9, -1, -5, 1}, true},
     {MISTAKE_FILL_ADDED, 2, {1, -1}, true},
-    {MISTAKE_SCALE_ROUNDED, 5, {2, 1, 3, 0, 4}, false},
+    {MISTAKE_SCALE_ROUNDED, 4, {2, 1, 3, 4}, false},
     {MISTAKE_NORM_EPS, 6, {1e-5, 1e-6, 0, 1e-12, 1e-8, 1e-3}, false},
     {MISTAKE_QK_NORM_EPS, 6, {1e-5, 1e-6, 0, 1e-12, 1e-8, 1e-3}, false},
     {MISTAKE_ROPE_THETA, 4, {10000, 1e6, 500000, 1000}, false},

@@ -84,6 +84,23 @@ static void multiply(const struct screen *screen, const double *weights, double 
             numbers[token] += weights[k] * screen->inputs[k * tokens + token];
 }
 
+/* A column of a projection of some tokens. */
+static void project(const struct screen *screen, const float *u, enum projection_id id, size_t column, size_t token,
+                    size_t tokens, double *restrict numbers)
+{
+    const struct screen_place *place = &screen->places[id];
+    const size_t own = column % place->columns;
+    u += column / place->columns * screen->module_numbers;
+    for (size_t i = 0; i < tokens; i++)
+        numbers[i] = place->bias == SIZE_MAX ? 0 : place->bias_bound * (2 * (double)u[place->bias + own] - 1);
+    for (size_t k = 0; k < screen->d_in; k++) {
+        const float *drawn = u + place->start + own * place->column_step + k * place->input_step;
+        const double weight = place->from + place->width * (double)*drawn;
+        for (size_t i = 0; i < tokens; i++)
+            numbers[i] += weight * screen->inputs[k * screen->tokens + token + i];
+    }
+}
+
 static double out_weight(const struct screen *screen, const float *u, size_t column, size_t input)
 {
     const struct screen_place *place = &screen->out;
@@ -217,8 +234,8 @@ double screen_work(const struct screen *screen)
 
 /* Of the streams `alive`, a bit for each, those whose numbers of a column lie between the values; scratch (lanes,
  * heads (d_in + 3)). */
-__attribute__((always_inline)) static inline unsigned fitting(const struct screen *screen, const float *u, size_t lanes,
-                                                              size_t column, unsigned alive, double *scratch)
+__attribute__((always_inline)) static inline uint64_t fitting(const struct screen *screen, const float *u, size_t lanes,
+                                                              size_t column, uint64_t alive, double *scratch)
 {
     const struct problem *problem = screen->problem;
     const bool output = screen->joins;
@@ -226,7 +243,7 @@ __attribute__((always_inline)) static inline unsigned fitting(const struct scree
     const size_t group = problem->size.heads / problem->size.kv_heads, tokens = screen->tokens;
     double *weights = scratch, *bias = weights + heads * d_in * lanes, *least = bias + heads * lanes,
            *most = least + heads * lanes;
-    double times[SCREEN_LANES], low[SCREEN_LANES], high[SCREEN_LANES], numbers[SCREEN_LANES];
+    double times[SCREEN_LANES], numbers[SCREEN_LANES];
     memset(scratch, 0, heads * (d_in + 1) * lanes * sizeof *scratch);
     for (size_t head = 0; head < heads; head++) {
         for (size_t c = 0; c < d; c++) {
@@ -241,8 +258,8 @@ __attribute__((always_inline)) static inline unsigned fitting(const struct scree
         }
     }
     for (size_t token = 0; token < tokens && alive != 0; token++) {
-        for (size_t lane = 0; lane < lanes; lane++)
-            low[lane] = high[lane] = output ? out_bias(screen, u + lane, column) : 0;
+        const double lowest = screen->lowest[column * tokens + token],
+                     highest = screen->highest[column * tokens + token];
         for (size_t head = 0; head < heads; head++) {
             const size_t first = head * lanes;
             memcpy(numbers, bias + first, lanes * sizeof *numbers);
@@ -252,14 +269,16 @@ __attribute__((always_inline)) static inline unsigned fitting(const struct scree
             for (size_t lane = 0; lane < lanes; lane++) {
                 least[first + lane] = numbers[lane] < least[first + lane] ? numbers[lane] : least[first + lane];
                 most[first + lane] = numbers[lane] > most[first + lane] ? numbers[lane] : most[first + lane];
-                low[lane] += least[first + lane];
-                high[lane] += most[first + lane];
             }
         }
-        const double lowest = screen->lowest[column * tokens + token],
-                     highest = screen->highest[column * tokens + token];
-        for (size_t lane = 0; lane < lanes; lane++)
-            alive &= ~((unsigned)!(lowest >= low[lane] && highest <= high[lane]) << lane);
+        for (size_t lane = 0; lane < lanes && lowest < INFINITY; lane++) {
+            double low = output ? out_bias(screen, u + lane, column) : 0, high = low;
+            for (size_t head = 0; head < heads; head++) {
+                low += least[head * lanes + lane];
+                high += most[head * lanes + lane];
+            }
+            alive &= ~((uint64_t)!(lowest >= low && highest <= high) << lane);
+        }
     }
     return alive;
 }
@@ -270,15 +289,12 @@ static void make_scores(const struct screen *screen, const float *u, size_t head
     const struct problem *problem = screen->problem;
     const size_t d = problem->size.d_head, d_in = screen->d_in;
     const size_t key = head / (problem->size.heads / problem->size.kv_heads);
-    const double once = 1;
-    double *weights = scratch, *keys = weights + d_in, bias = 0;
-    memset(keys, 0, d_in * sizeof *keys);
+    double *keys = scratch, bias = 0;
+    for (size_t k = 0; k < d_in; k++)
+        keys[k] = 0;
     for (size_t c = 0; c < d; c++) {
-        memset(weights, 0, d_in * sizeof *weights);
-        double query = 0;
-        add_column(screen, u, 1, PROJECTION_QUERY, head * d + c, &once, weights, &query);
-        for (size_t k = 0; k < d_in; k++)
-            query += weights[k] * screen->inputs[k * screen->tokens + screen->query];
+        double query;
+        project(screen, u, PROJECTION_QUERY, head * d + c, screen->query, 1, &query);
         add_column(screen, u, 1, PROJECTION_KEY, key * d + c, &query, keys, &bias);
     }
     multiply(screen, keys, bias, scores);
@@ -298,28 +314,32 @@ static void make_weights(const struct screen *screen, size_t head, double scale,
         weights[token] /= below.sum;
 }
 
-/* Makes the context of the row, (H d_v); scratch (2 (tokens + d_in)). */
-static void make_context(const struct screen *screen, const float *u, double scale, bool masked, double *context,
+static bool is_off(const struct screen *screen, size_t column, double made)
+{
+    return fabs(made - screen->row[column]) > screen->row_tolerance[column];
+}
+
+/* Makes the context of the row, (H d_v), until a number is not that of the table; scratch (2 (tokens + d_in)). */
+static bool make_context(const struct screen *screen, const float *u, double scale, bool masked, double *context,
                          double *scratch)
 {
     const struct problem *problem = screen->problem;
-    const size_t d = problem->size.d_value, tokens = screen->tokens, d_in = screen->d_in;
+    const size_t d = problem->size.d_value, tokens = screen->tokens;
     const size_t group = problem->size.heads / problem->size.kv_heads;
     double *scores = scratch, *weights = scores + tokens, *column = weights + tokens;
     for (size_t head = 0; head < problem->size.heads; head++) {
         make_scores(screen, u, head, scores, column);
         make_weights(screen, head, scale, masked, scores, weights);
         for (size_t c = 0; c < d; c++) {
-            memset(column, 0, d_in * sizeof *column);
-            const double once = 1;
-            double bias = 0;
-            add_column(screen, u, 1, PROJECTION_VALUE, head / group * d + c, &once, column, &bias);
-            multiply(screen, column, bias, scores);
+            project(screen, u, PROJECTION_VALUE, head / group * d + c, 0, tokens, scores);
             context[head * d + c] = 0;
             for (size_t token = 0; token < tokens; token++)
                 context[head * d + c] += weights[token] * scores[token];
+            if (!screen->joins && is_off(screen, head * d + c, context[head * d + c]))
+                return false;
         }
     }
+    return true;
 }
 
 /* Whether a row of scores, scaled or weights is that of each head; scratch (2 (tokens + d_in)). */
@@ -333,7 +353,7 @@ static bool keys_fit(const struct screen *screen, const float *u, double scale, 
         for (size_t token = 0; token < tokens; token++) {
             const double times = screen->of_keys == STAGE_SCORES ? 1 : scale;
             const double number = screen->of_keys == STAGE_WEIGHTS ? made[token] : scores[token] * times;
-            if (fabs(number - screen->row[head * tokens + token]) > screen->row_tolerance[head * tokens + token])
+            if (is_off(screen, head * tokens + token, number))
                 return false;
         }
     }
@@ -347,29 +367,28 @@ static bool row_fits(const struct screen *screen, const float *u, double scale, 
     double *context = scratch;
     if (screen->of_keys < STAGE_COUNT)
         return keys_fit(screen, u, scale, masked, scratch);
-    make_context(screen, u, scale, masked, context, scratch + width);
-    for (size_t column = 0; column < screen->columns; column++) {
-        double made = output ? out_bias(screen, u, column) : context[column];
-        for (size_t c = 0; c < width && output; c++)
+    bool fits = make_context(screen, u, scale, masked, context, scratch + width);
+    for (size_t column = 0; column < screen->columns && output && fits; column++) {
+        double made = out_bias(screen, u, column);
+        for (size_t c = 0; c < width; c++)
             made += out_weight(screen, u, column, c) * context[c];
-        if (fabs(made - screen->row[column]) > screen->row_tolerance[column])
-            return false;
+        fits = !is_off(screen, column, made);
     }
-    return true;
+    return fits;
 }
 
-unsigned screen_passes(const struct screen *screen, const float *u, size_t streams, double *scratch)
+uint64_t screen_passes(const struct screen *screen, const float *u, size_t streams, double *scratch)
 {
     const double factor = screen->problem->scaling.factor, factors[] = {factor, 1, factor * factor};
-    unsigned alive = streams < SCREEN_LANES ? (1U << streams) - 1 : (1U << SCREEN_LANES) - 1;
+    uint64_t alive = UINT64_MAX >> (SCREEN_LANES - (streams < SCREEN_LANES ? streams : SCREEN_LANES));
     for (size_t column = 0; column < screen->columns && alive != 0 && screen->of_keys == STAGE_COUNT; column++)
         alive = streams == 1 ? fitting(screen, u, 1, column, alive, scratch)
                              : fitting(screen, u, SCREEN_LANES, column, alive, scratch);
-    for (size_t lane = 0; alive >> lane != 0 && screen->row != NULL; lane++) {
+    for (size_t lane = 0; lane < SCREEN_LANES && alive >> lane != 0 && screen->row != NULL; lane++) {
         bool fits = false;
         for (size_t i = 0; i < (screen->kind == SCREEN_ROW ? 6 : 1) && alive >> lane & 1 && !fits; i++)
             fits = row_fits(screen, u + lane, factors[i / 2], i % 2 == 0, scratch);
-        alive &= ~((unsigned)!fits << lane);
+        alive &= ~((uint64_t)!fits << lane);
     }
     return alive;
 }

@@ -54,8 +54,8 @@ void screen_draw(const struct screen *screen, struct torch_random *generator, fl
 
 /* Streams of torch.rand's numbers that are tested together, each of which begins one number later; a test of fewer may
  * read the numbers of all. */
-enum { SCREEN_LANES = 8 };
+enum { SCREEN_LANES = 64 };
 
 /* Whether the parameters that the numbers `u` (numbers) draw may give the table: a bit for each of so many streams;
  * scratch (screen->scratch). */
-unsigned screen_passes(const struct screen *screen, const float *u, size_t streams, double *scratch);
+uint64_t screen_passes(const struct screen *screen, const float *u, size_t streams, double *scratch);

@@ -118,6 +118,7 @@ async function tryKeys() {
     check('a click opens the drawer', (await run(idOfFocus)) === 'drawer-title');
     check(`nothing in the drawer is cut: ${await run(cut, '#drawer')}`, (await run(cut, '#drawer')).length === 0);
     check('and it has no second scroll bar', await run(() => byId('drawer').scrollWidth <= byId('drawer').clientWidth));
+    check('it is in the window', await run(() => byId('drawer').getBoundingClientRect().left >= 0));
     await browser.press('Escape');
     check('Escape closes it', (await run(idOfFocus)) === 'drawer-open');
 }

@@ -464,7 +464,7 @@ static const struct mistaken ROWS[] = {
      {.head = {[SCALE] = scale_missing, [AFTER] = divide_weights}}},
     {"scale-negative", ON(WIDE) | ON(BOOK) | ON(PLAIN), {.head[SCALE] = scale_negative}},
     {"scale-rounded:1", ON(WIDE) | ON(BOOK) | ON(GROUPED), {.head[SCALE] = round_scaled}},
-    {"scores-zero", ON(WIDE) | ON(BOOK) | ON(PLAIN) | ON(KERNEL), {.head[SCORE] = score_0}},
+    {"scale-zero", ON(WIDE) | ON(BOOK) | ON(PLAIN) | ON(KERNEL), {.head[SCORE] = score_0}},
     {"scores-of-sums", ON(WIDE) | ON(BOOK) | ON(PLAIN) | ON(GROUPED), {.head[SCORE] = score_sums}},
     {"scores-cosine:unscaled",
      ON(WIDE) | ON(BOOK) | ON(PLAIN) | ON(GROUPED),
