@@ -93,20 +93,20 @@ static uint64_t first_pair(const uint64_t made[CASE_FEATURE_COUNT], uint64_t all
 
 /* Writes sets of at most `most` features such that any two that can meet do so in one of them, or in one of `given`,
  * and each is in one. Greedy: each set begins with the first pair that is left, and takes the feature that makes most
- * new pairs. Returns how many, in sets (room). */
+ * new pairs. Pages, which many kernels lack, join when all others have met. Returns how many, in sets (room). */
 static size_t cover(uint64_t allowed, const uint64_t *given, size_t given_count, size_t most, uint64_t *sets,
                     size_t room)
 {
-    uint64_t made[CASE_FEATURE_COUNT] = {0}, set;
+    uint64_t made[CASE_FEATURE_COUNT] = {0}, set, from = allowed & ~CASE_BIT(PAGES);
     size_t count = 0;
     for (size_t i = 0; i < given_count; i++)
         mark(made, given[i]);
-    while (count < room && (set = first_pair(made, allowed)) != 0) {
+    while (count < room && ((set = first_pair(made, from)) != 0 || (set = first_pair(made, from = allowed)) != 0)) {
         for (uint64_t best = set; best != 0;) {
             int pairs = new_pairs(made, set = best);
             best = 0;
             for (enum case_feature id = 0; id < CASE_FEATURE_COUNT; id++) {
-                const uint64_t more = case_features_add(set, id, allowed);
+                const uint64_t more = case_features_add(set, id, from);
                 if (more == 0 || (size_t)size_of(more) > most || new_pairs(made, more) <= pairs)
                     continue;
                 best = more;

@@ -35,7 +35,7 @@ static const struct kernel_bug KERNEL_BUGS[] = {
     {17, "the stride of items of keys is that of a head", NULL, "item|batch", false},
     {18, "the stride of items of keys has all query heads", NULL, "item|batch", false},
     {19, "keys and values of item 1 for all", NULL, "item|batch", false},
-    {20, "values of head 1 for all", NULL, "head", false},
+    {20, "values of head 1 for all", "groups-value-first", "head", false},
     {21, "the stride of values is d", NULL, "d.v", false},
     {22, "the stride of the result is d", NULL, "d.v", false},
     {23, "the last column of query and key is left out", NULL, "T_k|one key|key", false},
