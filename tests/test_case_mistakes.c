@@ -122,6 +122,22 @@ static bool shows(enum mistake mistake, const struct case_made *made, const stru
     return shown;
 }
 
+/* A key that the mask forbids and a mistake allows has a bound as others have. */
+static void check_bounds(const struct case_made *made)
+{
+    static const char *const NAMES[] = {"attn-mask-added", "attn-mask-inverted"};
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0] && case_has(made->row, CASE_MASK); i++) {
+        struct arena arena = {0};
+        struct error error = {0};
+        struct case_made *wrong = arena_allocate(&arena, 1, sizeof *wrong, &error);
+        const bool is_made = wrong != NULL && case_make_mistaken(wrong, made, NAMES[i], DTYPE_F64, &arena, &error) == 0;
+        CHECK(is_made, "%s, %s: %s", made->row->name, NAMES[i], error.message);
+        for (size_t k = 0; k < made->count && is_made; k++)
+            CHECK(isfinite(wrong->results[k].absolute), "%s, %s: no bound", made->row->name, NAMES[i]);
+        arena_free(&arena);
+    }
+}
+
 /* Marks the mistakes that these cases show. */
 static void find_shown(const char *line, bool shown[MISTAKE_COUNT])
 {
@@ -140,6 +156,8 @@ static void find_shown(const char *line, bool shown[MISTAKE_COUNT])
             CHECK(case_make(made, &list.rows[i], &options, &of_case, &error) == STATUS_OK, "%s", error.message))
             for (int id = 0; id < MISTAKE_COUNT; id++)
                 shown[id] = shown[id] || shows((enum mistake)id, made, &options);
+        if (made != NULL && made->count > 0)
+            check_bounds(made);
         arena_free(&of_case);
     }
     arena_free(&arena);

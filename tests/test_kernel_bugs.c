@@ -433,10 +433,11 @@ static bool is_placed(const struct cases_report *report, const struct kernel_bug
             return true;
     if (verdict == NULL || bug->words == NULL || regcomp(&words, bug->words, REG_EXTENDED | REG_ICASE | REG_NOSUB) != 0)
         return false;
-    char flat[4096];
+    char flat[4096] = "";
     size_t length = 0;
-    for (const char *at = verdict + 8; *at != '\0' && length + 1 < sizeof flat; at++)
-        flat[length++] = *at == '\n' ? ' ' : *at;
+    for (const char *at = verdict + 8; *at != '\0' && length + 1 < sizeof flat; at++) /* a wrapped line is indented */
+        if (strchr(" \n", *at) == NULL || flat[length - (length > 0)] != ' ')
+            flat[length++] = *at == '\n' ? ' ' : *at;
     flat[length] = '\0';
     const bool found = regexec(&words, flat, 0, NULL, 0) == 0;
     regfree(&words);

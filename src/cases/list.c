@@ -91,13 +91,17 @@ static uint64_t first_pair(const uint64_t made[CASE_FEATURE_COUNT], uint64_t all
     return 0;
 }
 
+/* What many kernels lack. */
+static const uint64_t RARE = CASE_BIT(CHUNK) | CASE_BIT(PREFIX) | CASE_BIT(DOCUMENTS) | CASE_BIT(PAGES) |
+                             CASE_BIT(PAST) | CASE_BIT(GRAD);
+
 /* Writes sets of at most `most` features such that any two that can meet do so in one of them, or in one of `given`,
  * and each is in one. Greedy: each set begins with the first pair that is left, and takes the feature that makes most
- * new pairs. Pages, which many kernels lack, join when all others have met. Returns how many, in sets (room). */
+ * new pairs. RARE ones join when all others have met. Returns how many, in sets (room). */
 static size_t cover(uint64_t allowed, const uint64_t *given, size_t given_count, size_t most, uint64_t *sets,
                     size_t room)
 {
-    uint64_t made[CASE_FEATURE_COUNT] = {0}, set, from = allowed & ~CASE_BIT(PAGES);
+    uint64_t made[CASE_FEATURE_COUNT] = {0}, set, from = allowed & ~RARE;
     size_t count = 0;
     for (size_t i = 0; i < given_count; i++)
         mark(made, given[i]);
