@@ -317,7 +317,7 @@ static double picture_start(const double *coordinates, size_t row, size_t rows, 
     return !same && !next ? 0 : same && before > 0 ? before : time[0];
 }
 
-enum { FROM_0 = 9 };
+static const double FROM_0 = 9; /* a form */
 
 /* Gives each axis the coordinates of another one, or (ROPE_AXES) the numbers of the tokens; FROM_0: height and width of
  * a picture begin at 0. */
