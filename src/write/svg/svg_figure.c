@@ -141,7 +141,9 @@ void svg_figure_draw(const struct svg_figure *figure, struct output *output, siz
         const size_t across = head % figure->per_line, down = head / figure->per_line;
         const double x = left + (double)across * step_across(figure), y = top + (double)down * step_down(figure);
         if (heads > 1) {
-            snprintf(text, sizeof text, "head %zu", head + 1);
+            problem_head_text(&panel->result->problem->labels.heads, head, text);
+            if (svg_width(text, LABEL_SIZE) > step_across(figure)) /* without its name */
+                snprintf(text, sizeof text, "head %zu", head + 1);
             svg_text(output, x, y - panel->above - 6, 0, "ink", text);
         }
         svg_panel_draw(panel, output, first + head, x, y, across == 0 && !figure->bare);

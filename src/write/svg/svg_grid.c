@@ -276,9 +276,11 @@ static void draw_figure(const struct svg_figure *figure, struct output *output)
         const size_t across = matrix % figure->per_line, down = matrix / figure->per_line;
         const double x = figure->x + panel->left + (double)across * step_across(figure);
         const double y = figure->y + TITLE + (double)down * step_down(figure) + (titled ? HEAD : 0) + panel->above;
+        table_text_place(&panel->result->problem->labels.heads, panel->sample.table, matrix, text);
+        if (svg_width(text, LEGEND_SIZE) > step_across(figure)) /* without the head's name */
+            table_text_place(&(struct token_labels){0}, panel->sample.table, matrix, text);
         if (titled)
-            svg_text(output, x, y - panel->above - 8, 0, "head ink",
-                     table_text_place(&(struct token_labels){0}, panel->sample.table, matrix, text));
+            svg_text(output, x, y - panel->above - 8, 0, "head ink", text);
         svg_panel_draw(panel, output, matrix, x, y, labels_each(figure) || matrix % figure->per_line == 0);
     }
     draw_legend(figure, output);
