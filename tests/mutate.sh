@@ -146,7 +146,7 @@ worker() { # NUMBER
 
 sed -n '/^try()/,/^}/p' "$0" >"$scratch/try.sh"
 mkdir "$scratch/pristine"
-cp -a Makefile README.md LICENSE src tests data man "$scratch/pristine" || exit 2
+cp -a Makefile README.md CHANGELOG.md LICENSE src tests data man "$scratch/pristine" || exit 2
 (cd "$scratch/pristine" && make -s -j "$workers" CFLAGS=-O1 tests >make.log 2>&1 && sh tests/run.sh build >test.log) ||
     { echo "tests/mutate.sh: the suite fails without any mistake"; grep -h 'FAILED\|error' "$scratch"/pristine/*.log; exit 2; }
 find "$scratch/pristine/build" -type f ! -name '*.[od]' -delete
