@@ -416,28 +416,29 @@ static void misread(struct table *table, double *operand, size_t (*source)(size_
 
 static void test_columns(void)
 {
+    static const struct {
+        enum stage stage;
+        bool of_values;
+        size_t (*source)(size_t j, size_t c);
+        const char *where, *text;
+    } MISREAD[] = {
+        {STAGE_CONTEXT, false, first_six, "rows 2 to 64",
+         "rows 2 to 64 are right for the first 6 columns of query and key alone; all others are right"},
+        {STAGE_WEIGHTS, false, pairs_exchanged, "rows 2 to 64",
+         "rows 2 to 64 are right if in each 4 columns of the keys the halves change places; all others are right"},
+        {STAGE_CONTEXT, false, first_exchanged, "rows 2 to 64",
+         "rows 2 to 64 are right if in the first 2 columns of the keys the halves change places; all others are right"},
+        {STAGE_CONTEXT, false, transposed, "rows 2 to 64",
+         "rows 2 to 64 are right if the keys are transposed in square tiles of 4; all others are right"},
+        {STAGE_CONTEXT, true, transposed, "", "all numbers are right if the values are transposed in square tiles of 4"},
+    };
     struct job job;
-    struct table t;
     job_make(&job, WIDE);
-    t = table_of(&job, STAGE_CONTEXT);
-    misread(&t, job.key, first_six);
-    expect(&t, "columns", "rows 2 to 64",
-           "rows 2 to 64 are right for the first 6 columns of query and key alone; all others are right");
-    t = table_of(&job, STAGE_WEIGHTS);
-    misread(&t, job.key, pairs_exchanged);
-    expect(&t, "columns", "rows 2 to 64",
-           "rows 2 to 64 are right if in each 4 columns of the keys the halves change places; all others are right");
-    t = table_of(&job, STAGE_CONTEXT);
-    misread(&t, job.key, first_exchanged);
-    expect(&t, "columns", "rows 2 to 64",
-           "rows 2 to 64 are right if in the first 2 columns of the keys the halves change places; all others are right");
-    t = table_of(&job, STAGE_CONTEXT);
-    misread(&t, job.key, transposed);
-    expect(&t, "columns", "rows 2 to 64",
-           "rows 2 to 64 are right if the keys are transposed in square tiles of 4; all others are right");
-    t = table_of(&job, STAGE_CONTEXT);
-    misread(&t, job.value, transposed);
-    expect(&t, "columns", "", "all numbers are right if the values are transposed in square tiles of 4");
+    for (size_t i = 0; i < sizeof MISREAD / sizeof MISREAD[0]; i++) {
+        struct table t = table_of(&job, MISREAD[i].stage);
+        misread(&t, MISREAD[i].of_values ? job.value : job.key, MISREAD[i].source);
+        expect(&t, "columns", MISREAD[i].where, MISREAD[i].text);
+    }
     job_free(&job);
 }
 

@@ -322,8 +322,9 @@ static void take_head(struct bound *bound, const struct result_table *weights, s
         memset(bound->bias, 0, problem->size.keys * sizeof *bound->bias);
         if (mask_has_bias(&problem->mask))
             mask_bias(&problem->mask, bound->item, bound->head, row, 0, problem->size.keys, bound->bias);
-        for (size_t key = 0; key < problem->size.keys; key++) /* -inf has weight by a mistake: nothing is added */
-            bound->bias[key] = isfinite(bound->bias[key]) ? bound->bias[key] : 0;
+        for (size_t key = 0; key < problem->size.keys && mask_has_bias(&problem->mask); key++)
+            if (!isfinite(bound->bias[key])) /* the key has weight only by a mistake, which adds nothing */
+                bound->bias[key] = 0;
         note_reach(bound, row);
         const double off = off_of_weights(bound, row);
         take_context(bound, row, off);

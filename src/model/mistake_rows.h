@@ -791,7 +791,7 @@ ROW(GROUPS_VALUE_FIRST, GROUPS, .name = "groups-value-first", .alone = true, .un
     .sentence = "all query heads read the values of the first head, but their own keys",
     .pytorch = "attn_weights @ values, not values[:, :1]",
     .numpy = "context = w @ v  # not v[:1]",
-    .c = "head h reads the values of its own head, not v[0]")
+    .c = "head h reads v[h / (H / H_kv)], not v[0]")
 ROW(PACKING_GROUPS, PACKING, .name = "packing-groups",
     .sentence = "a packed weight is read in groups, but it stores all queries, then all keys",
     .pytorch = "q, k, v = qkv.split([H * d, H_kv * d, H_kv * d], dim=-1), then .view",

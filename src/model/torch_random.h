@@ -34,7 +34,7 @@ enum torch_random_build { TORCH_RANDOM_BUILDS(CHOICE_ID) };
     ROW(INIT_NORMAL_001, "normal-0.01") ROW(INIT_NORMAL_D_IN, "normal-d-in")                     \
     ROW(INIT_KAIMING, "kaiming") ROW(INIT_KAIMING_LINEAR, "kaiming-linear")
 
-enum init { INITS(CHOICE_ID) };
+enum init { INITS(CHOICE_ID) INIT_COUNT };
 
 /* The spread of a way to draw: its gain; that over sqrt(d_in), over the square root of the stored columns, or of the
  * mean of d_in and d_out. */
@@ -48,7 +48,7 @@ struct init_row {
     double gain, from; /* from `from` to `from` + gain; unless ONE, of that standard deviation around 0 */
 };
 
-extern const struct init_row INIT_ROWS[];
+extern const struct init_row INIT_ROWS[INIT_COUNT];
 
 enum { TORCH_RANDOM_WORDS = 624 };
 

@@ -275,19 +275,19 @@ static const double *aligned(struct observing *observing, const struct observe_t
 void observe_normed(struct observing *observing)
 {
     const double *right = observing->observed->right.numbers, *inputs = NULL;
-    double *zeros = observe_zeros(observing, observing->count, 2 * sizeof *zeros);
-    if (zeros == NULL || find_norm(observing, right, zeros, "the right numbers"))
+    double *zeros = observe_zeros(observing, observing->count, sizeof *zeros),
+           *plus = observe_zeros(observing, observing->count, sizeof *plus);
+    if (zeros == NULL || plus == NULL || find_norm(observing, right, zeros, "the right numbers"))
         return;
     const struct observe_table *table = observing->is_whole ? observe_other(observing, STAGE_INPUTS) : NULL;
     if (table == NULL || (inputs = aligned(observing, table)) == NULL)
         return;
-    double *plus = memcpy(zeros + observing->count, inputs, observing->count * sizeof *plus), *sum = zeros;
+    memcpy(plus, inputs, observing->count * sizeof *plus);
     if (find_norm(observing, right, plus, "inputs plus the right numbers"))
         return;
     for (size_t i = 0; i < observing->count; i++)
-        sum[i] = right[i] + plus[i];
-    memset(plus, 0, observing->count * sizeof *plus);
-    find_norm(observing, sum, plus, "the right numbers plus inputs,");
+        plus[i] += right[i];
+    find_norm(observing, plus, zeros, "the right numbers plus inputs,");
 }
 
 /* The table is another stage, or (other_form) the right numbers plus c x that. */

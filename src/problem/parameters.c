@@ -151,23 +151,23 @@ void parameters_say_norms(struct parameters *parameters, const struct parameters
 /* --- drawn ------------------------------------------------------------------------------------------------------- */
 
 /* The gains of nn.Linear, sqrt(2 / (1 + 5)), and of kaiming_uniform_, sqrt(2). */
-const struct init_row INIT_ROWS[] = {
-    [INIT_LINEAR] = {true, false, false, INIT_UNIT_D_IN, 0.57735026918962573, 0},
-    [INIT_RAND] = {false, false, false, INIT_UNIT_ONE, 1, 0},
-    [INIT_RANDN] = {false, false, true, INIT_UNIT_ONE, 1, 0},
-    [INIT_RAND_CENTRED] = {false, false, false, INIT_UNIT_ONE, 1, -0.5},
-    [INIT_XAVIER] = {false, false, false, INIT_UNIT_MEAN, 1, 0},
-    [INIT_XAVIER_LINEAR] = {true, true, false, INIT_UNIT_MEAN, 1, 0},
-    [INIT_MHA] = {true, false, false, INIT_UNIT_MEAN, 1, 0},
-    [INIT_ONES] = {false, false, false, INIT_UNIT_ONE, 0, 1},
-    [INIT_RANDN_002] = {false, false, true, INIT_UNIT_ONE, 0.02, 0},
-    [INIT_RANDN_001] = {false, false, true, INIT_UNIT_ONE, 0.01, 0},
-    [INIT_RANDN_D_IN] = {false, false, true, INIT_UNIT_D_IN, 1, 0},
-    [INIT_NORMAL_002] = {true, true, true, INIT_UNIT_ONE, 0.02, 0},
-    [INIT_NORMAL_001] = {true, true, true, INIT_UNIT_ONE, 0.01, 0},
-    [INIT_NORMAL_D_IN] = {true, true, true, INIT_UNIT_D_IN, 1, 0},
-    [INIT_KAIMING] = {false, false, false, INIT_UNIT_COLUMNS, 1.4142135623730951, 0},
-    [INIT_KAIMING_LINEAR] = {true, true, false, INIT_UNIT_COLUMNS, 1.4142135623730951, 0},
+const struct init_row INIT_ROWS[INIT_COUNT] = {
+    [INIT_LINEAR] = {.transposed = true, .unit = INIT_UNIT_D_IN, .gain = 0.57735026918962573},
+    [INIT_RAND] = {.gain = 1},
+    [INIT_RANDN] = {.normal = true, .gain = 1},
+    [INIT_RAND_CENTRED] = {.gain = 1, .from = -0.5},
+    [INIT_XAVIER] = {.unit = INIT_UNIT_MEAN, .gain = 1},
+    [INIT_XAVIER_LINEAR] = {.transposed = true, .again = true, .unit = INIT_UNIT_MEAN, .gain = 1},
+    [INIT_MHA] = {.transposed = true, .unit = INIT_UNIT_MEAN, .gain = 1},
+    [INIT_ONES] = {.from = 1},
+    [INIT_RANDN_002] = {.normal = true, .gain = 0.02},
+    [INIT_RANDN_001] = {.normal = true, .gain = 0.01},
+    [INIT_RANDN_D_IN] = {.normal = true, .unit = INIT_UNIT_D_IN, .gain = 1},
+    [INIT_NORMAL_002] = {.transposed = true, .again = true, .normal = true, .gain = 0.02},
+    [INIT_NORMAL_001] = {.transposed = true, .again = true, .normal = true, .gain = 0.01},
+    [INIT_NORMAL_D_IN] = {.transposed = true, .again = true, .normal = true, .unit = INIT_UNIT_D_IN, .gain = 1},
+    [INIT_KAIMING] = {.unit = INIT_UNIT_COLUMNS, .gain = 1.4142135623730951},
+    [INIT_KAIMING_LINEAR] = {.transposed = true, .again = true, .unit = INIT_UNIT_COLUMNS, .gain = 1.4142135623730951},
 };
 
 /* The way to draw a projection; out_proj is an nn.Linear unless all weights are drawn again. */

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAST_SKIP = 1000, LAST_SEED = 9999, MOST_SIZES = 4, MOST_NEAR = 384, MOST_WAYS = 18, CHUNK = 128, ORDERS = 6 };
+enum { LAST_SKIP = 1000, LAST_SEED = 9999, MOST_SIZES = 4, MOST_NEAR = 384, CHUNK = 128, ORDERS = 6 };
+enum { MOST_WAYS = INIT_COUNT + 2 };
 
 /* Settings that may differ from the user's. */
 struct variation {
@@ -372,7 +373,7 @@ static size_t list_ways(const struct variation *asked, struct variation ways[MOS
     size_t count = 1;
     ways[0] = *asked;
     for (int bias = 1; bias >= 0; bias--)
-        for (enum init init = INIT_LINEAR; init <= (bias ? INIT_LINEAR : INIT_KAIMING_LINEAR); init++)
+        for (enum init init = INIT_LINEAR; init < (bias ? INIT_LINEAR + 1 : INIT_COUNT); init++)
             if (init != asked->init || bias != asked->bias) {
                 ways[count] = *asked;
                 ways[count].init = init;

@@ -53,6 +53,12 @@ static void set_places(struct screen *screen)
                   (size_t)order.out_bias);
 }
 
+/* A number of the bias; at: its column. */
+static double drawn_bias(const struct screen_place *place, const float *u, size_t at)
+{
+    return place->bias_bound * (2 * (double)u[place->bias + at] - 1);
+}
+
 /* Adds `times` the weights of a column, of all modules, to weights (d_in), and its bias to *bias; in each of `lanes`
  * streams, which begin at neighbouring numbers. All but u have them as their last axis. */
 __attribute__((always_inline)) static inline void add_column(const struct screen *screen, const float *u, size_t lanes,
@@ -70,7 +76,7 @@ __attribute__((always_inline)) static inline void add_column(const struct screen
             weights[k * lanes + lane] += times[lane] * (from + width * (double)of_weight[lane]);
     }
     for (size_t lane = 0; lane < lanes && place->bias != SIZE_MAX; lane++)
-        bias[lane] += times[lane] * place->bias_bound * (2 * (double)u[place->bias + own + lane] - 1);
+        bias[lane] += times[lane] * drawn_bias(place, u, own + lane);
 }
 
 /* A column of a projection of some tokens. */
@@ -81,7 +87,7 @@ static void project(const struct screen *screen, const float *u, enum projection
     const size_t own = column % place->columns;
     u += column / place->columns * screen->module_numbers;
     for (size_t i = 0; i < tokens; i++)
-        numbers[i] = place->bias == SIZE_MAX ? 0 : place->bias_bound * (2 * (double)u[place->bias + own] - 1);
+        numbers[i] = place->bias == SIZE_MAX ? 0 : drawn_bias(place, u, own);
     for (size_t k = 0; k < screen->d_in; k++) {
         const float *drawn = u + place->start + own * place->column_step + k * place->input_step;
         const double weight = place->from + place->width * (double)*drawn;
@@ -98,7 +104,7 @@ static double out_weight(const struct screen *screen, const float *u, size_t col
 
 static double out_bias(const struct screen *screen, const float *u, size_t column)
 {
-    return screen->out.bias_bound * (2 * (double)u[screen->out.bias + column] - 1);
+    return drawn_bias(&screen->out, u, column);
 }
 
 void screen_draw(const struct screen *screen, struct torch_random *generator, float *u)
@@ -188,7 +194,7 @@ bool screen_create(struct screen *screen, const struct problem *problem, const s
                               .tokens = tokens,
                               .d_in = problem->size.d_in,
                               .kind = kind,
-                              .is_normal = INIT_ROWS[problem->plan.init].normal,
+                              .is_normal = init->normal,
                               .joins = stage == STAGE_OUTPUT && problem->plan.has_out};
     set_places(screen);
     screen->scratch = memory_larger(3 * (tokens + problem->size.d_in) + problem->size.heads * problem->size.d_value,
@@ -338,17 +344,17 @@ static bool make_context(const struct screen *screen, const float *u, double sca
 /* Whether a row of scores, scaled or weights is that of each head; scratch (2 (tokens + d_in)). */
 static bool keys_fit(const struct screen *screen, const float *u, double scale, bool masked, double *scratch)
 {
+    const bool weighs = screen->of_keys == STAGE_WEIGHTS;
+    const double times = screen->of_keys == STAGE_SCALED ? scale : 1;
     const size_t tokens = screen->tokens;
-    double *scores = scratch, *made = scores + tokens;
+    double *scores = scratch, *weights = scores + tokens, *made = weighs ? weights : scores;
     for (size_t head = 0; head < screen->problem->size.heads; head++) {
-        make_scores(screen, u, head, scores, made + tokens);
-        make_weights(screen, head, scale, masked, scores, made);
-        for (size_t token = 0; token < tokens; token++) {
-            const double times = screen->of_keys == STAGE_SCORES ? 1 : scale;
-            const double number = screen->of_keys == STAGE_WEIGHTS ? made[token] : scores[token] * times;
-            if (is_off(screen, head * tokens + token, number))
+        make_scores(screen, u, head, scores, weights + tokens);
+        if (weighs)
+            make_weights(screen, head, scale, masked, scores, weights);
+        for (size_t token = 0; token < tokens; token++)
+            if (is_off(screen, head * tokens + token, made[token] * times))
                 return false;
-        }
     }
     return true;
 }

@@ -143,7 +143,7 @@ void svg_figure_draw(const struct svg_figure *figure, struct output *output, siz
         if (heads > 1) {
             problem_head_text(&panel->result->problem->labels.heads, head, text);
             if (svg_width(text, LABEL_SIZE) > step_across(figure)) /* without its name */
-                snprintf(text, sizeof text, "head %zu", head + 1);
+                problem_head_text(&(struct token_labels){0}, head, text);
             svg_text(output, x, y - panel->above - 6, 0, "ink", text);
         }
         svg_panel_draw(panel, output, first + head, x, y, across == 0 && !figure->bare);
